@@ -29,7 +29,9 @@ def _one_torch_thread() -> Iterator[None]:
         yield
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     tally = config.stash[TALLY]
     if tally.arrays:
         terminalreporter.write_line(tally.summary())

@@ -83,14 +83,20 @@ def fingerprint() -> dict[str, list[str]]:
     products = [np.asmatrix(a) * np.asmatrix(b) for a, b in zip(square, column, strict=True)]
     samples = {
         "matrix_products": np.concatenate(products),
-        "rotations": np.concatenate([a[:2, :2] @ b[:2] for a, b in zip(square, column, strict=True)]),
+        "rotations": np.concatenate(
+            [a[:2, :2] @ b[:2] for a, b in zip(square, column, strict=True)]
+        ),
         "inverse": np.linalg.inv(square[:10]),
-        "trigonometry": np.concatenate([np.sin(angles), np.cos(angles), np.arctan2(angles, angles[::-1])]),
+        "trigonometry": np.concatenate(
+            [np.sin(angles), np.cos(angles), np.arctan2(angles, angles[::-1])]
+        ),
         "powers": np.array([math.pow(angle, 2) for angle in angles]),
         "linear_single": single.numpy(),
         "linear_batch": batch.sum(dim=1).numpy(),
     }
-    return {name: [float(value).hex() for value in np.ravel(values)] for name, values in samples.items()}
+    return {
+        name: [float(value).hex() for value in np.ravel(values)] for name, values in samples.items()
+    }
 
 
 @contextmanager
@@ -157,7 +163,9 @@ def open_arrays(name: str, tally: Tally) -> Iterator[Arrays]:
         recorded = Arrays(name, {key: stored[key] for key in stored.files}, tally)
     tally.files.add(name)
     yield recorded
-    assert not recorded.unused(), f"{name}: recorded but never replayed: {sorted(recorded.unused())}"
+    assert not recorded.unused(), (
+        f"{name}: recorded but never replayed: {sorted(recorded.unused())}"
+    )
 
 
 def load_json(name: str, tally: Tally) -> Any:
@@ -171,7 +179,9 @@ def assert_matches(
     """Compare one array in the session's mode and count it."""
     tally.arrays += 1
     tally.values += expected.size
-    assert actual.shape == expected.shape, f"{what}: shape {actual.shape}, recorded {expected.shape}"
+    assert actual.shape == expected.shape, (
+        f"{what}: shape {actual.shape}, recorded {expected.shape}"
+    )
     if expected.dtype.kind != "f":
         assert np.array_equal(expected, actual), f"{what}: differs from the recording"
         return
@@ -185,11 +195,15 @@ def assert_matches(
         assert close.all(), _describe(what, expected, actual, ~close)
 
 
-def assert_json_matches(what: str, expected: Any, actual: Any, tally: Tally, tolerance: Tolerance) -> None:
+def assert_json_matches(
+    what: str, expected: Any, actual: Any, tally: Tally, tolerance: Tolerance
+) -> None:
     """Compare JSON data: the same structure and texts, numbers as arrays of one."""
     if isinstance(expected, dict):
         assert isinstance(actual, dict), f"{what}: not an object"
-        assert list(expected) == list(actual), f"{what}: keys {list(actual)}, recorded {list(expected)}"
+        assert list(expected) == list(actual), (
+            f"{what}: keys {list(actual)}, recorded {list(expected)}"
+        )
         for key, value in expected.items():
             assert_json_matches(f"{what}.{key}", value, actual[key], tally, tolerance)
     elif isinstance(expected, list):
@@ -199,7 +213,9 @@ def assert_json_matches(what: str, expected: Any, actual: Any, tally: Tally, tol
             assert found is not None, f"{what}: not a list of numbers"
             assert_matches(what, numbers, found, tally, tolerance)
             return
-        assert len(expected) == len(actual), f"{what}: length {len(actual)}, recorded {len(expected)}"
+        assert len(expected) == len(actual), (
+            f"{what}: length {len(actual)}, recorded {len(expected)}"
+        )
         for index, pair in enumerate(zip(expected, actual, strict=True)):
             assert_json_matches(f"{what}[{index}]", *pair, tally, tolerance)
     elif isinstance(expected, float):

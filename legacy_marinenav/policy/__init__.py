@@ -1,0 +1,1 @@
+"""Networks, agents, replay memories and the training loop."""

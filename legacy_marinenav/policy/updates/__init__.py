@@ -1,0 +1,1 @@
+"""One training step for each type of agent, as functions of the agent."""

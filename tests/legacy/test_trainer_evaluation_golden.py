@@ -1,0 +1,108 @@
+"""Evaluations against the recording: layouts, episode results and histories."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from legacy_marinenav.marinenav_env.envs.marinenav_env import MarineNavEnv3
+from legacy_marinenav.policy.agent import Agent
+from legacy_marinenav.policy.agent_kinds import AGENT_KINDS
+from legacy_marinenav.policy.evaluation import Averages
+from legacy_marinenav.policy.trainer import Trainer
+from tests.legacy import golden, replays
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("case", golden.cases("evaluation"), ids=replays.case_id)
+def test_evaluation_of_untrained_agents_is_as_recorded(
+    case: dict[str, Any], tally: golden.Tally, tmp_path: Path
+) -> None:
+    train_env = MarineNavEnv3(**case["train_env"])
+    trainer = make_trainer(case, train_env, Agent(**case["agent"]))
+    check_configs(trainer, case, tally, tmp_path)
+    replays.seed_all(case["seeds"])
+    trainer.evaluation()
+    probe = replays.probe_generators()
+    with golden.open_arrays(case["file"], tally) as recorded:
+        check_results(recorded, trainer)
+        recorded.check("rng_probe", probe)
+
+
+@pytest.mark.parametrize("case", golden.cases("evaluation_scripted"), ids=replays.case_id)
+def test_evaluation_of_scripted_actions_is_as_recorded(
+    case: dict[str, Any], tally: golden.Tally, tmp_path: Path
+) -> None:
+    with golden.open_arrays(case["file"], tally) as recorded:
+        answers = iter(recorded.given("call_actions").tolist())
+        agent = SimpleNamespace(agent_type=case["agent_type"], GAMMA=case["gamma"])
+        setattr(agent, AGENT_KINDS[case["agent_type"]].act_method, lambda _state: next(answers))
+        trainer = make_trainer(case, None, agent)
+        check_configs(trainer, case, tally, tmp_path)
+        trainer.evaluation()
+        assert next(answers, None) is None, "the policy was asked too seldom"
+        check_results(recorded, trainer)
+
+
+def make_trainer(case: dict[str, Any], train_env: Any, agent: Any) -> Trainer:
+    return Trainer(train_env, MarineNavEnv3(**case["eval_env"]), case["eval_schedule"], agent)
+
+
+def check_configs(
+    trainer: Trainer, case: dict[str, Any], tally: golden.Tally, directory: Path
+) -> None:
+    trainer.save_eval_config(directory)
+    written = json.loads((directory / "eval_configs.json").read_text())
+    stored = golden.load_json(case["configs_file"], tally)
+    golden.assert_json_matches(case["configs_file"], stored, written, tally, golden.ENVIRONMENT)
+
+
+def check_results(recorded: golden.Arrays, trainer: Trainer) -> None:
+    episodes = {
+        "episode_rewards": trainer.eval_rewards[-1],
+        "episode_successes": trainer.eval_successes[-1],
+        "episode_times": trainer.eval_times[-1],
+        "episode_energies": trainer.eval_energies[-1],
+    }
+    averages = Averages.of(*episodes.values())
+    summary = {
+        "avg_reward": averages.reward,
+        "success_rate": averages.success_rate,
+        "avg_time": np.nan if averages.time is None else averages.time,
+        "avg_energy": np.nan if averages.energy is None else averages.energy,
+        "eval_timestep": trainer.eval_timesteps[-1],
+    }
+    for key, value in {**episodes, **summary}.items():
+        recorded.check(key, value, golden.LATER_LOSS)
+    for number in range(len(trainer.eval_config)):
+        check_histories(recorded, trainer, number)
+
+
+def check_histories(recorded: golden.Arrays, trainer: Trainer, number: int) -> None:
+    actions = trainer.eval_actions[-1][number]
+    trajectories = trainer.eval_trajectories[-1][number]
+    observations = trainer.eval_observations[-1][number]
+    prefix = f"ep{number}"
+    recorded.check(f"{prefix}_length", [len(history) for history in actions])
+    recorded.check(f"{prefix}_first_self", [history[0][0] for history in observations])
+    rows = recorded.given(f"{prefix}_traj_rows")
+    longest = int(rows.max()) + 1
+    padded = np.stack([pad(history, longest, np.nan) for history in trajectories])
+    recorded.check(f"{prefix}_trajectory", padded[:, rows], golden.LATER_LOSS)
+    expected = recorded.given(f"{prefix}_actions")
+    filling = np.nan if expected.dtype.kind == "f" else -1
+    padded = np.stack([pad(history, expected.shape[1], filling) for history in actions])
+    recorded.check(f"{prefix}_actions", padded, golden.LATER_LOSS)
+    assert trainer.eval_relations[-1][number] == [[] for _ in actions]
+
+
+def pad(history: list[Any], length: int, filling: float) -> np.ndarray:
+    values = np.array(history)
+    missing = [(0, length - len(values)), *[(0, 0)] * (values.ndim - 1)]
+    return np.pad(values, missing, constant_values=filling)
