@@ -1,0 +1,146 @@
+"""The facts a recorder reports. Everything downstream is computed from these."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+
+DEFAULT_REGION: Final = "other"
+"""The region of what no mark covers."""
+
+
+class EventKind(enum.StrEnum):
+    """What happened between the host and the device."""
+
+    SCALAR_READ = "scalar_read"
+    """``.item()``, ``bool(t)``, ``if t``, printing: one value travels to the host."""
+    COPY_TO_HOST = "copy_to_host"
+    """``.cpu()``, ``.to("cpu")``, ``.tolist()``, ``copy_`` from the device to the host."""
+    COPY_TO_DEVICE = "copy_to_device"
+    """``.cuda()``, ``.to(device)``, ``torch.tensor(x, device=...)``, a host index on a device tensor."""
+    IMPLICIT_SYNC = "implicit_sync"
+    """A shape or a value that depends on device data: ``nonzero``, boolean masks, ``unique``."""
+    EXPLICIT_SYNC = "explicit_sync"
+    """``torch.cuda.synchronize`` and its stream and event relatives."""
+    CONVERSION = "conversion"
+    """A tensor made from Python or NumPy data."""
+    LAUNCH = "launch"
+    """An operation that puts work on the device."""
+    ALLOCATION = "allocation"
+    """Device memory newly allocated."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CallSite:
+    """A line of user code, relative to the project root so that profiles compare across machines."""
+
+    path: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened, and who asked for it."""
+
+    kind: EventKind
+    operation: str
+    """``aten::...`` where an operator did it, else the name of the public API."""
+    is_blocking: bool
+    """The host had to wait for the device."""
+    site: CallSite
+    """The innermost frame of user code."""
+    stack: tuple[CallSite, ...]
+    """The user frames above the site, innermost first."""
+    region: str
+    step: int
+    nbytes: int
+    """Bytes transferred, allocated, or (for a launch) read and written by the operation."""
+    thread: str
+
+
+class Origin(NamedTuple):
+    """Where an event came from."""
+
+    stack: tuple[CallSite, ...]
+    """User frames, innermost first: the first one is the call site."""
+    entry: str
+    """The library function that the site called, such as ``Normal.__init__``; empty if none."""
+
+    @property
+    def site(self) -> CallSite:
+        """The innermost frame of user code."""
+        return self.stack[0]
+
+
+@dataclass(slots=True)
+class EventSum:
+    """All events that agree in kind, operation, origin, region and blocking, added up."""
+
+    kind: EventKind
+    operation: str
+    origin: Origin
+    region: str
+    is_blocking: bool
+    count: int = 0
+    in_steps: int = 0
+    """How many of them happened inside a marked step."""
+    nbytes: int = 0
+    nbytes_in_steps: int = 0
+    host_ns: float = 0.0
+    """Modelled host time, waiting included."""
+    stall_ns: float = 0.0
+    """Modelled time the host waited for the device and for the transfer."""
+    needed: int = 0
+    """How many were the one read-back per step that hands the decision to the environment."""
+
+
+@dataclass(slots=True)
+class RegionTime:
+    """Modelled time spent in one region, inside steps if any were marked."""
+
+    host_ns: float = 0.0
+    """Measured host time between events."""
+    modelled_ns: float = 0.0
+    """Host time with launches, transfers and waiting added."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineTime:
+    """Time that a line took, measured in a pass of its own."""
+
+    site: CallSite
+    hits_per_step: float
+    elapsed_us_per_step: float
+
+
+class Sink(Protocol):
+    """Where a device reports what it sees. Implemented by the recorder, called by the devices."""
+
+    def pause(self) -> None:
+        """The program handed over to the device layer: from here on no host time is counted."""
+
+    def resume(self) -> None:
+        """The program has control again."""
+
+    def emit(
+        self,
+        kind: EventKind,
+        operation: str,
+        *,
+        is_blocking: bool = False,
+        nbytes: int = 0,
+        flops: int = 0,
+    ) -> None:
+        """Report one event; the sink finds the call site, the region and the step itself."""
+
+    def charged_to_caller(self) -> AbstractContextManager[None]:
+        """Charge what other threads do meanwhile to the line that is running now (``backward``)."""
+
+    def unknown_operation(self, operation: str) -> None:
+        """Report an operator that the rules do not know."""
