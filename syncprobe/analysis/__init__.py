@@ -1,0 +1,1 @@
+"""Pure functions from recorded facts to profiles, comparisons and verdicts: no torch, files or clocks."""

@@ -1,0 +1,62 @@
+"""The plan and what its levels are worth: each step brings those before it along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from syncprobe.analysis.ratio import ratio_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from syncprobe.analysis.model import Profile
+    from syncprobe.analysis.ratio import Ratio
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanStep:
+    """One step of the plan."""
+
+    number: int
+    name: str
+    title: str
+    replaces: str
+    removes: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """The plan up to some step, as it runs here."""
+
+    name: str
+    profile: Profile
+    speedup: Ratio
+    """Measured against the first level, in turns."""
+    ms_per_step: float
+    """Measured, median of the passes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanReport:
+    """The steps, and every level of them."""
+
+    steps: tuple[PlanStep, ...]
+    levels: tuple[Level, ...]
+    """The first has no step; empty if nothing was run."""
+
+
+def levels_of(
+    runs: Sequence[tuple[str, Profile, Sequence[float]]],
+) -> tuple[Level, ...]:
+    """Levels from their names, profiles and measured milliseconds per step of each pass."""
+    _, _, baseline = runs[0]
+    return tuple(
+        Level(
+            name=name,
+            profile=profile,
+            speedup=ratio_of(baseline, passes),
+            ms_per_step=sorted(passes)[len(passes) // 2],
+        )
+        for name, profile, passes in runs
+    )

@@ -1,0 +1,50 @@
+"""Hot functions line by line: which ones to time, and what to show beside their source."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, Protocol
+
+from syncprobe.analysis.model import SourceLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from syncprobe.analysis.model import Site
+    from syncprobe.events import CallSite, LineTime
+
+HOT_FUNCTIONS: Final = 6
+
+
+class Source(Protocol):
+    """Knows what is written on a line."""
+
+    def text(self, site: CallSite) -> str:
+        """The line; empty if it cannot be read."""
+
+
+def hot_functions(sites: Iterable[Site]) -> tuple[tuple[str, str], ...]:
+    """Path and name of the functions whose lines cost most, dearest first."""
+    costs: defaultdict[tuple[str, str], tuple[float, int]] = defaultdict(lambda: (0.0, 0))
+    for site in sites:
+        if not site.site.function:
+            continue
+        key = (site.site.path, site.site.function)
+        cost, count = costs[key]
+        costs[key] = (cost + site.host_us_modelled, count + site.count)
+    dearest = sorted(costs.items(), key=lambda item: (-item[1][0], -item[1][1], item[0]))
+    return tuple(key for key, _ in dearest[:HOT_FUNCTIONS])
+
+
+def source_lines(times: Sequence[LineTime], source: Source) -> tuple[SourceLine, ...]:
+    """The timed lines with their text, function by function in the order they were timed."""
+    ordered = sorted(times, key=lambda time: (time.site.path, time.site.line))
+    return tuple(
+        SourceLine(
+            site=time.site,
+            text=source.text(time.site).rstrip(),
+            hits_per_step=round(time.hits_per_step, 6),
+            measured_us_per_step=round(time.elapsed_us_per_step, 3),
+        )
+        for time in ordered
+    )

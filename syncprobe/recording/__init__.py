@@ -1,0 +1,1 @@
+"""From a running program to aggregated events: the only place that watches one."""

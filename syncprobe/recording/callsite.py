@@ -1,0 +1,149 @@
+"""Who asked for it: from a running frame to the line of user code behind it.
+
+User code is everything but torch, NumPy, tensordict, syncprobe itself and the standard library. tensordict
+counts as torch's own furniture: ``td.to(device)`` is charged to the line that wrote it, not to the
+container's internals. Libraries such as stable-baselines3 are user code: their lines are what a reader
+of a profile can act on, and the frames above tell who called them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from syncprobe.events import CallSite, Origin
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+
+NOWHERE: Final = CallSite(path="<no user code>", line=0, function="")
+"""The site of work that no frame of user code asked for, such as a library's own thread."""
+
+LIBRARIES: Final = ("torch", "functorch", "numpy", "tensordict")
+MAX_KEY: Final = 2 * 48
+"""How deep a stack is looked at: two entries per user frame."""
+OWN_CODE: Final = ""
+"""Stands for syncprobe's own frames, which are neither the user's nor an entry into a library."""
+
+
+UNKNOWN_ORIGIN: Final = Origin(stack=(NOWHERE,), entry="")
+
+
+class CallSiteFinder:
+    """Finds origins by walking frames, and remembers what it learnt about each code object.
+
+    Code objects are known by their ``id``: hashing one reads all of it. They are kept alive here, so that
+    an ``id`` always means the same code.
+    """
+
+    def __init__(self, root: Path | None = None) -> None:
+        self._root = (root or Path.cwd()).resolve()
+        self._excluded = _library_prefixes()
+        self._paths: dict[int, str | None] = {}
+        self._codes: dict[int, CodeType] = {}
+        self._origins: dict[tuple[int, ...], Origin] = {}
+        self.outermost: FrameType | None = None
+        """Frames above this one are not looked at: what called the recording is of no interest."""
+
+    def find(self, frame: FrameType | None) -> Origin | None:
+        """The origin of what ``frame`` is doing, or None if no user frame is on its stack.
+
+        This runs once per operation: code objects are classified once, and equal stacks are one object.
+        """
+        paths, outermost = self._paths, self.outermost
+        key: list[int] = []
+        entry = 0
+        while frame is not None:
+            identity = id(frame.f_code)
+            try:
+                path = paths[identity]
+            except KeyError:
+                path = self._learn(frame.f_code)
+            if path:
+                key.append(identity)
+                key.append(frame.f_lineno)
+            elif path is None and not key:
+                entry = identity
+            if frame is outermost or len(key) >= MAX_KEY:
+                break
+            frame = frame.f_back
+        if not key:
+            return None
+        key.append(entry)
+        origin_key = tuple(key)
+        origin = self._origins.get(origin_key)
+        if origin is None:
+            origin = self._origins[origin_key] = self._build(origin_key)
+        return origin
+
+    def _build(self, key: tuple[int, ...]) -> Origin:
+        *frames, entry = key
+        stack = tuple(
+            self._site(identity, line)
+            for identity, line in zip(frames[::2], frames[1::2], strict=True)
+        )
+        return Origin(stack=stack, entry=self._codes[entry].co_qualname if entry else "")
+
+    def _site(self, identity: int, line: int) -> CallSite:
+        path = self._paths[identity]
+        assert path, "only user code has sites"
+        return CallSite(path=path, line=line, function=self._codes[identity].co_qualname)
+
+    def _learn(self, code: CodeType) -> str | None:
+        path = self._paths[id(code)] = self._classify(code)
+        self._codes[id(code)] = code
+        return path
+
+    def _classify(self, code: CodeType) -> str | None:
+        """The path to show for a user's code object, None for a library's, OWN_CODE for our own."""
+        filename = code.co_filename
+        if filename.startswith(OWN_DIRECTORY):
+            return OWN_CODE
+        if filename.startswith("<"):
+            # Interactive input is user code; generated code ("<string>" of dataclasses, torch) is not.
+            return filename if filename == "<stdin>" or filename.startswith("<ipython") else None
+        if filename.startswith(self._excluded):
+            return None
+        return relative_path(filename, self._root)
+
+
+def relative_path(filename: str, root: Path) -> str:
+    """A path that means the same on every machine: relative to the project, else to an import root."""
+    path = Path(filename)
+    if path.is_relative_to(root) and "site-packages" not in path.relative_to(root).parts:
+        return path.relative_to(root).as_posix()
+    roots = sorted((entry for entry in sys.path if entry), key=len, reverse=True)
+    for entry in roots:
+        if path.is_relative_to(entry):
+            return path.relative_to(entry).as_posix()
+    return path.name
+
+
+def _library_prefixes() -> tuple[str, ...]:
+    """Where code lives that is never the user's."""
+    prefixes = {_directory(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
+    site_packages = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+    for name in LIBRARIES:
+        spec = importlib.util.find_spec(name)
+        for location in (spec.submodule_search_locations or ()) if spec else ():
+            prefixes.add(_directory(location))
+    # site-packages lies inside the standard library's folder: name the parts of that folder instead.
+    nested = {p for p in prefixes if any(_directory(s).startswith(p) for s in site_packages)}
+    for prefix in nested:
+        prefixes.remove(prefix)
+        prefixes.update(
+            _directory(str(child)) if child.is_dir() else str(child)
+            for child in Path(prefix).iterdir()
+            if child.name not in {"site-packages", "dist-packages"}
+        )
+    return tuple(sorted(prefixes))
+
+
+def _directory(path: str) -> str:
+    return path.rstrip("/\\") + "/"
+
+
+OWN_DIRECTORY: Final = _directory(str(Path(__file__).parent.parent))

@@ -1,0 +1,189 @@
+"""A real CUDA device, watched with the rules of the simulated one.
+
+Every operator passes a dispatch mode that classifies it by the same table; conversions and explicit
+synchronisations, which no operator shows, are wrapped. Torch's own sync warnings are a cross-check: what it
+warned about and the table did not expect is reported as an unknown operation, so that nobody is misled.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from syncprobe.errors import SyncprobeError
+from syncprobe.events import EventKind
+from syncprobe.simgpu import rules
+from syncprobe.simgpu.patching import replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
+    from syncprobe.events import Sink
+
+SYNC_WARNING = "called a synchronizing CUDA operation"
+CONVERSIONS = ("tensor", "as_tensor", "asarray", "from_numpy", "frombuffer")
+
+REAL_PLACEMENT = rules.Placement(
+    is_device=lambda value: isinstance(value, torch.Tensor) and value.is_cuda,
+    is_pinned=lambda value: isinstance(value, torch.Tensor) and value.is_pinned(),
+)
+
+
+class NoCudaError(SyncprobeError):
+    """There is no device to watch."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There is no CUDA device here. Use --device sim, which needs none, or --device auto."
+        )
+
+
+class CudaWatch:
+    """Inside, what the CUDA device is asked to do is reported to the sink."""
+
+    def __init__(self, sink: Sink) -> None:
+        if not torch.cuda.is_available():
+            raise NoCudaError
+        self._sink = sink
+        self._undo: ExitStack | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as undo:
+            undo.enter_context(sync_warnings(self._sink))
+            undo.enter_context(explicit_syncs(self._sink))
+            undo.enter_context(conversions(self._sink))
+            undo.enter_context(backward_charged_to_caller(self._sink))
+            undo.enter_context(ClassifyingMode(self._sink, REAL_PLACEMENT))
+            self._undo = undo.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        assert self._undo is not None, "left without being entered"
+        self._undo.close()
+        self._undo = None
+
+
+class ClassifyingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's class
+    """Reports what each operator does to the device, after it has run."""
+
+    def __init__(self, sink: Sink, placement: rules.Placement) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # torch's class
+        self._sink = sink
+        self._placement = placement
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Run the operator, then report its effects."""
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        self._sink.pause()
+        try:
+            name = operation_name(func)
+            effects = rules.classify(func, args, kwargs, result, self._placement)
+            for effect in effects:
+                self._sink.emit(
+                    effect.kind,
+                    name,
+                    is_blocking=effect.is_blocking,
+                    nbytes=effect.nbytes,
+                    flops=effect.flops,
+                )
+            if effects and not rules.rule_for(func).is_known:
+                self._sink.unknown_operation(name)
+        finally:
+            self._sink.resume()
+        return result
+
+
+def operation_name(overload: Any) -> str:
+    """``aten::add`` for any overload of it."""
+    return str(overload._schema.name)
+
+
+@contextmanager
+def conversions(sink: Sink) -> Iterator[None]:
+    """Report tensors that are made from Python or NumPy data."""
+
+    def counting(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        def convert(*args: Any, **kwargs: Any) -> Any:
+            made = original(*args, **kwargs)
+            if not (args and isinstance(args[0], torch.Tensor)):
+                sink.emit(EventKind.CONVERSION, f"torch.{name}", nbytes=made.nbytes)
+            return made
+
+        return convert
+
+    wrapped = {name: counting(name, getattr(torch, name)) for name in CONVERSIONS}
+    with replaced(torch, wrapped):
+        yield
+
+
+@contextmanager
+def explicit_syncs(sink: Sink) -> Iterator[None]:
+    """Report ``torch.cuda.synchronize`` and its stream and event relatives."""
+
+    def counting(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        def synchronize(*args: Any, **kwargs: Any) -> Any:
+            sink.emit(EventKind.EXPLICIT_SYNC, name, is_blocking=True)
+            return original(*args, **kwargs)
+
+        return synchronize
+
+    with ExitStack() as undo:
+        for owner, name in (
+            (torch.cuda, "torch.cuda"),
+            (torch.cuda.Stream, "torch.cuda.Stream"),
+            (torch.cuda.Event, "torch.cuda.Event"),
+        ):
+            wrapped = counting(f"{name}.synchronize", owner.synchronize)
+            undo.enter_context(replaced(owner, {"synchronize": wrapped}))
+        yield
+
+
+@contextmanager
+def backward_charged_to_caller(sink: Sink) -> Iterator[None]:
+    """Charge what autograd runs on its own threads to the line that called ``backward``."""
+    run = torch.autograd._engine_run_backward  # type: ignore[attr-defined]  # private to torch
+
+    def run_backward(*args: Any, **kwargs: Any) -> Any:
+        with sink.charged_to_caller():
+            return run(*args, **kwargs)
+
+    with replaced(torch.autograd, {"_engine_run_backward": run_backward}):
+        yield
+
+
+@contextmanager
+def sync_warnings(sink: Sink) -> Iterator[None]:
+    """Let torch warn when it synchronises, and note what the rules may have missed."""
+    before = torch.cuda.get_sync_debug_mode()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", message=SYNC_WARNING)
+        torch.cuda.set_sync_debug_mode("warn")
+        try:
+            yield
+        finally:
+            torch.cuda.set_sync_debug_mode(before)
+    syncs = [warning for warning in caught if SYNC_WARNING in str(warning.message)]
+    for warning in caught:
+        if warning not in syncs:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    if syncs:
+        sink.unknown_operation(f"torch warned about {len(syncs)} syncs (cross-check)")

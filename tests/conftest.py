@@ -1,0 +1,60 @@
+"""Fixtures for all tests, and the promise that torch is left as it was found."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from syncprobe.recording import marks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytest_plugins = ["pytester", "tests.legacy.counting"]
+
+
+def _torch_namespaces() -> dict[str, dict[str, Any]]:
+    """Everything in torch that a recording replaces for a while."""
+    if "torch" not in sys.modules:
+        return {}
+    import torch
+    import torch._dynamo  # wraps functions of torch when it is imported, which the first optimizer does
+    from torch.optim import optimizer
+
+    types = optimizer._foreach_supported_types
+    return {
+        "torch": dict(vars(torch)),
+        "torch.cuda": dict(vars(torch.cuda)),
+        "torch.Tensor": dict(vars(torch.Tensor)),
+        "torch.nn.Module": dict(vars(torch.nn.Module)),
+        "threading.Thread": dict(vars(threading.Thread)),
+        "foreach types": {kind.__qualname__: kind for kind in types},
+        "state": {
+            "default device": torch.get_default_device(),
+            "function modes": torch._C._len_torch_function_stack(),
+            "dispatch modes": torch._C._len_torch_dispatch_stack(),
+        },
+    }
+
+
+def _is_ours(value: object) -> bool:
+    return str(getattr(value, "__module__", "")).startswith("syncprobe")
+
+
+@pytest.fixture(autouse=True)
+def _torch_is_left_as_found() -> Iterator[None]:
+    """Imports may add names to torch; nothing may be exchanged, and nothing of ours may stay."""
+    before = _torch_namespaces()
+    yield
+    assert marks.active() is None, "a recording is still open"
+    after = _torch_namespaces()
+    for place, names in before.items():
+        for name, value in names.items():
+            same = after[place].get(name)
+            assert same is value or same == value, f"{place}: {name} was not put back"
+    for place, names in after.items():
+        left = [name for name, value in names.items() if _is_ours(value)]
+        assert not left, f"{place}: left behind {left}"
