@@ -1,0 +1,236 @@
+"""From sites to findings: which rule applies to which line, and what its events cost."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from syncprobe.analysis.model import Finding, SyncClass
+from syncprobe.events import CallSite
+from syncprobe.findings import (
+    conversions,
+    host_loops,
+    implicit_syncs,
+    launches,
+    operations,
+    scalar_reads,
+    transfers,
+)
+from syncprobe.findings.context import Context
+from syncprobe.findings.source import Excuse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from syncprobe.analysis.model import Region, Site
+    from syncprobe.findings.host_loops import HostRegion
+    from syncprobe.findings.rule import Rule
+    from syncprobe.findings.source import SourceLines
+
+Predicate = Callable[[Context], bool]
+
+PRECEDENCE: Final[tuple[tuple[Rule, Predicate], ...]] = (
+    # What must be there, and what nobody would miss: neither depends on how the value is read.
+    (transfers.DECISION_READ_BACK, transfers.is_decision),
+    (scalar_reads.UNUSED_READ, scalar_reads.is_unused),
+    # Waits inside library calls, recognised by the call.
+    (implicit_syncs.VALIDATED_DISTRIBUTION, implicit_syncs.is_validation),
+    (scalar_reads.PRINTED_TENSOR, scalar_reads.is_printed),
+    (implicit_syncs.GRAD_SCALER, implicit_syncs.is_grad_scaler),
+    (implicit_syncs.NORMAL_SAMPLE, implicit_syncs.is_normal_sample),
+    (implicit_syncs.MULTINOMIAL, implicit_syncs.is_multinomial),
+    (implicit_syncs.NORMAL_WITH_TENSOR, implicit_syncs.is_normal_with_tensor),
+    (implicit_syncs.LINALG_CHECK, implicit_syncs.is_linalg_check),
+    (implicit_syncs.TENSOR_COMPARISON, implicit_syncs.is_comparison),
+    (implicit_syncs.MASK_WRITE, implicit_syncs.is_mask_write),
+    (implicit_syncs.MASK_READ, implicit_syncs.is_mask_read),
+    (implicit_syncs.DYNAMIC_SHAPE, implicit_syncs.is_dynamic_shape),
+    (implicit_syncs.EXPLICIT_SYNC, implicit_syncs.is_explicit),
+    (implicit_syncs.IMPLICIT_SYNC, implicit_syncs.is_implicit_sync),
+    # Reads.
+    (scalar_reads.READ_INSIDE_CONSTRUCTOR, scalar_reads.is_inside_constructor),
+    (scalar_reads.HIDDEN_READ, scalar_reads.is_hidden),
+    (scalar_reads.PER_SAMPLE_READ, scalar_reads.is_per_sample),
+    (transfers.PER_SAMPLE_COPY, transfers.is_per_sample_copy),
+    # A branch cannot be put off, in learning either, so it comes before reads that can.
+    (scalar_reads.BRANCH_ON_DEVICE, scalar_reads.is_branch),
+    (scalar_reads.METRIC_READ, scalar_reads.is_metric),
+    (scalar_reads.SEVERAL_READS, scalar_reads.is_one_of_several),
+    (scalar_reads.SCALAR_READ, scalar_reads.is_scalar_read),
+    # Uploads, and the conversions that feed them: why there is something to upload, then when.
+    (transfers.PAGEABLE_NON_BLOCKING, transfers.is_pageable_non_blocking),
+    (transfers.HOST_INDEX, transfers.is_host_index),
+    (conversions.REBUILT_CONSTANT, conversions.is_constant),
+    (transfers.HOST_RANDOM, transfers.is_host_random),
+    (transfers.UPDATE_UPLOAD, transfers.is_update_upload),
+    (conversions.LIST_TO_DEVICE, conversions.is_list_to_device),
+    (transfers.STEP_UPLOAD, transfers.is_step_upload),
+    (transfers.TRANSFER, transfers.is_transfer),
+    # What does not block.
+    (conversions.CONVERSION, conversions.is_conversion),
+    (conversions.STEP_BUFFER, conversions.is_buffer),
+    (launches.PARAMETER_LOOP, launches.is_parameter_loop),
+    (launches.OPTIMIZER_LAUNCHES, launches.is_optimizer),
+    (launches.SINGLE_FORWARDS, launches.is_single_forward),
+    (launches.TINY_LAUNCHES, launches.is_tiny),
+)
+"""The first rule whose predicate holds is a site's rule: most specific first.
+
+Every blocking site meets the general rule of its family at the latest.
+"""
+
+_REPORTED_AT_LOOP: Final = frozenset({launches.SINGLE_FORWARDS.id, launches.TINY_LAUNCHES.id})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """Sites with their rules, and what there is to say about them."""
+
+    sites: tuple[Site, ...]
+    """The sites that were given, in the same order, with rule, plan step and class."""
+    findings: tuple[Finding, ...]
+    """One per rule, line and region: dearest first, excused ones last."""
+
+
+def examine(
+    sites: Sequence[Site], regions: Mapping[str, Region], *, steps: int, source: SourceLines
+) -> Examined:
+    """Find the rule of each site, and what should be done about it.
+
+    Blocking sites all get a rule and a class; others only where a rule has something to say. Sites
+    outside the steps and needed reads have a rule but are no finding.
+
+    Args:
+        sites: Of one recording.
+        regions: Of the same recording.
+        steps: How many steps it has; 0 if none were marked.
+        source: Reads the lines behind the sites.
+    """
+    contexts = _contexts(sites, steps, source)
+    ruled = [_rule_of(context) for context in contexts]
+    groups: defaultdict[tuple[str, str, int, str], list[Context]] = defaultdict(list)
+    for context, rule in zip(contexts, ruled, strict=True):
+        if rule is not None and context.recurs and not context.is_needed:
+            line = _reported_at(context, rule)
+            groups[rule.id, line.path, line.line, context.site.region].append(context)
+    rules = {rule.id: rule for rule in ruled if rule is not None}
+    findings = [_finding(rules[key[0]], group) for key, group in groups.items()]
+    findings += [
+        _host_finding(region, steps) for region in host_loops.dominant_regions(sites, regions)
+    ]
+    return Examined(
+        sites=tuple(
+            _with_rule(context.site, rule) for context, rule in zip(contexts, ruled, strict=True)
+        ),
+        findings=tuple(sorted(findings, key=_dearest_first)),
+    )
+
+
+def _contexts(sites: Sequence[Site], steps: int, source: SourceLines) -> list[Context]:
+    lines: defaultdict[tuple[str, int, str], list[Site]] = defaultdict(list)
+    functions: defaultdict[tuple[str, str, str], list[Site]] = defaultdict(list)
+    regions: defaultdict[str, list[Site]] = defaultdict(list)
+    for site in sites:
+        lines[site.site.path, site.site.line, site.region].append(site)
+        functions[site.site.path, site.site.function, site.region].append(site)
+        regions[site.region].append(site)
+    return [
+        Context(
+            site=site,
+            on_line=lines[site.site.path, site.site.line, site.region],
+            in_function=functions[site.site.path, site.site.function, site.region],
+            in_region=regions[site.region],
+            steps=steps,
+            source=source,
+        )
+        for site in sites
+    ]
+
+
+def _rule_of(context: Context) -> Rule | None:
+    return next((rule for rule, applies in PRECEDENCE if applies(context)), None)
+
+
+def _with_rule(site: Site, rule: Rule | None) -> Site:
+    if rule is None:
+        return replace(site, rule=None, plan_step=None, sync_class=None)
+    sync_class = (rule.sync_class or SyncClass.AVOIDABLE) if site.is_blocking else None
+    return replace(site, rule=rule.id, plan_step=rule.plan_step, sync_class=sync_class)
+
+
+def _reported_at(context: Context, rule: Rule) -> CallSite:
+    if rule.id in _REPORTED_AT_LOOP and context.sample_loop is not None:
+        return context.sample_loop
+    return context.site.site
+
+
+def _finding(rule: Rule, group: Sequence[Context]) -> Finding:
+    line = _reported_at(group[0], rule)
+    sites = [context.site for context in group]
+    # A conversion and the upload it feeds are one thing that happens, not two.
+    counted = [site for site in sites if site.is_blocking] or sites
+    excuse = group[0].source.excuse(line, rule.id)
+    return Finding(
+        rule=rule.id,
+        title=rule.title,
+        site=line,
+        region=sites[0].region,
+        count=sum(site.count for site in counted),
+        per_step=round(sum(site.per_step for site in counted), 6),
+        plan_step=rule.plan_step,
+        advice=" ".join([rule.advice, *_remarks(group, excuse)]),
+        cost_us_modelled=round(sum(site.host_us_modelled for site in sites), 6),
+        is_allowed=excuse is Excuse.GIVEN,
+    )
+
+
+def _remarks(group: Sequence[Context], excuse: Excuse) -> list[str]:
+    """What is true of this finding and not of the rule in general."""
+    remarks = []
+    needed = sum(context.site.needed_per_step for context in group)
+    if needed:
+        per_step = sum(context.site.per_step for context in group)
+        remarks.append(
+            f"Of {_number(per_step)} per step, {_number(needed)} hands the decision to the environment "
+            "and is needed."
+        )
+    if all(0 < context.unused_share < 1 for context in group):
+        remarks.append("Some of its callers do use the value.")
+    if all(operations.is_backward(context.site) for context in group):
+        remarks.append("This is the backward pass: what to change is in the forward pass.")
+    if excuse is Excuse.WITHOUT_REASON:
+        remarks.append("The allow comment here gives no reason, so it excuses nothing.")
+    return remarks
+
+
+def _host_finding(region: HostRegion, steps: int) -> Finding:
+    rule = host_loops.HOST_REGION
+    return Finding(
+        rule=rule.id,
+        title=rule.title,
+        # A region has no line of its own.
+        site=CallSite(path=f"<region {region.name}>", line=0, function=region.name),
+        region=region.name,
+        count=max(steps, 1),
+        per_step=1.0,
+        plan_step=rule.plan_step,
+        advice=f"{rule.advice} Here: {region.share:.0%} of the {region.basis} step.",
+        cost_us_modelled=round(region.host_us, 6),
+    )
+
+
+def _dearest_first(finding: Finding) -> tuple[object, ...]:
+    return (
+        finding.is_allowed,
+        -finding.cost_us_modelled,
+        -finding.count,
+        finding.site,
+        finding.rule,
+        finding.region,
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
