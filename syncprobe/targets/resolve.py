@@ -1,0 +1,32 @@
+"""From what the user typed to the target that runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from syncprobe.errors import UnknownNameError
+from syncprobe.registry import Registry
+from syncprobe.targets.marinenav import TorchRLTarget, TrainTarget
+from syncprobe.targets.program import FunctionTarget, ScriptTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from syncprobe.targets.base import Target, TargetOptions
+
+TARGETS: Registry[Callable[[TargetOptions], Target]] = Registry("target")
+TARGETS.add("train", TrainTarget)
+TARGETS.add("torchrl", TorchRLTarget)
+
+
+def find_target(name: str, options: TargetOptions) -> Target:
+    """A built-in target by name, a script by its path, or a function as ``module:function``."""
+    if name in TARGETS:
+        return TARGETS[name](options)
+    if name.endswith(".py") or Path(name).is_file():
+        return ScriptTarget(name, options)
+    module, colon, function = name.partition(":")
+    if colon and function and module.replace(".", "").isidentifier():
+        return FunctionTarget(name, options)
+    raise UnknownNameError("target", name, (*TARGETS, "path/to/script.py", "module:function"))

@@ -1,0 +1,140 @@
+"""What recording costs while it is on, and that it costs nothing while it is off."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+import syncprobe
+from syncprobe.recording.session import Recording
+from syncprobe.targets.base import TargetOptions
+from syncprobe.targets.marinenav import TrainTarget
+from tests.benchmarks.interleaved import median_ratio, seconds
+
+if TYPE_CHECKING:
+    from pytest_benchmark.fixture import BenchmarkFixture
+
+OPERATIONS = 2000
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def trained(device: str) -> None:
+    TrainTarget(TargetOptions(steps=24)).execute(device)
+
+
+def recorded() -> None:
+    target = TrainTarget(TargetOptions(steps=24))
+    with Recording(device="sim", root=target.root):
+        target.execute("cuda")
+
+
+def test_recording_a_training_run(benchmark: BenchmarkFixture) -> None:
+    """At most three times the plain run; torch.profiler with stacks and its export costs 3.8 times."""
+    ratio = median_ratio(recorded, lambda: trained("cpu"), rounds=3)
+    print(f"\nrecording a training run: {ratio:.2f}x the plain CPU run")
+    benchmark.extra_info["ratio"] = round(ratio, 2)
+    benchmark.pedantic(recorded, rounds=1)
+    assert ratio <= 3.0
+
+
+def test_recording_is_cheaper_than_torch_profiler_with_stacks(benchmark: BenchmarkFixture) -> None:
+    def profiled() -> None:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            profile(activities=[ProfilerActivity.CPU], with_stack=True) as result,
+        ):
+            trained("cpu")
+            result.stop()
+            result.export_chrome_trace(str(Path(folder) / "trace.json"))
+
+    ratio = median_ratio(recorded, profiled, rounds=3)
+    print(f"\nrecording: {ratio:.2f}x the time of torch.profiler(with_stack=True) and its export")
+    benchmark.extra_info["ratio"] = round(ratio, 2)
+    benchmark.pedantic(recorded, rounds=1)
+    assert ratio < 1.0
+
+
+def loop(device: str) -> None:
+    a, b = torch.ones(8, 8, device=device), torch.ones(8, 8, device=device)
+    for _ in range(OPERATIONS // 4):
+        torch.add(a, b)
+        torch.mul(a, b)
+        torch.mm(a, b)
+        torch.relu(a)
+
+
+def test_recording_one_operation(benchmark: BenchmarkFixture) -> None:
+    """At most 25 microseconds per operation beyond the operation itself."""
+    costs = []
+    with syncprobe.record(device="sim"):
+        for _ in range(7):
+            plain = seconds(lambda: loop("cpu"))
+            costs.append((seconds(lambda: loop("cuda")) - plain) / OPERATIONS * 1e6)
+        benchmark.pedantic(lambda: loop("cuda"), rounds=1)
+    cost = sorted(costs)[len(costs) // 2]
+    print(f"\nrecording one operation: {cost:.1f} us")
+    benchmark.extra_info["microseconds"] = round(cost, 1)
+    assert cost <= 25.0
+
+
+def test_marks_while_nothing_is_recording(benchmark: BenchmarkFixture) -> None:
+    """Under a microsecond for a region and a step, so that they can stay in user code."""
+
+    def marked() -> None:
+        for _ in range(10_000):
+            with syncprobe.step(), syncprobe.region("act"):
+                pass
+
+    best = min(seconds(marked) for _ in range(7)) / 10_000 * 1e6
+    print(f"\na step and a region while nothing records: {best:.2f} us")
+    benchmark.extra_info["microseconds"] = round(best, 2)
+    benchmark.pedantic(marked, rounds=1)
+    assert best < 1.0
+
+
+def test_importing_costs_nothing_later(benchmark: BenchmarkFixture) -> None:
+    """A program that imports syncprobe and never records runs as fast as one that does not."""
+    ratio = median_ratio(lambda: loop("cpu"), lambda: loop("cpu"), rounds=9)
+    with syncprobe.record(device="sim"):
+        pass
+    after = median_ratio(lambda: loop("cpu"), lambda: loop("cpu"), rounds=9)
+    benchmark.pedantic(lambda: loop("cpu"), rounds=3)
+    assert after / ratio == pytest.approx(1.0, abs=0.25)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limit"),
+    [(["-c", "import syncprobe"], 0.3), (["-m", "syncprobe", "--help"], 0.5)],
+    ids=["import", "help"],
+)
+def test_starting_up(benchmark: BenchmarkFixture, arguments: list[str], limit: float) -> None:
+    """The one place with absolute times: they are part of what the tool promises."""
+    command = [sys.executable, *arguments]
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+
+    def start() -> None:
+        subprocess.run(command, check=True, capture_output=True, env=environment)
+
+    empty = [sys.executable, "-c", "pass"]
+    base = min(seconds(lambda: subprocess.run(empty, check=True)) for _ in range(5))
+    best = min(seconds(start) for _ in range(7)) - base
+    print(f"\n{' '.join(arguments)}: {best:.3f} s beyond the interpreter's own start")
+    benchmark.extra_info["seconds"] = round(best, 3)
+    benchmark.pedantic(start, rounds=1)
+    assert best < limit
