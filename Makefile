@@ -26,7 +26,7 @@ profile: setup   ## Profile ten training steps on the simulated accelerator
 	$(BIN)/syncprobe profile train --steps 10
 
 test: setup      ## Run all tests but the benchmarks
-	$(BIN)/pytest --benchmark-skip
+	$(BIN)/pytest --benchmark-skip --numprocesses 2 --dist loadscope
 
 lint: setup      ## Check style, formatting and spelling
 	$(BIN)/ruff check .

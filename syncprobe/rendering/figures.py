@@ -1,0 +1,87 @@
+"""Numbers and names as people read them."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from syncprobe.events import CallSite
+
+HUGE_SPEEDUP: Final = 1000.0
+_UNSEEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def number(value: float) -> str:
+    """A count or rate: whole if it is, else with as few digits as tell it apart from zero."""
+    if value == round(value):
+        return f"{value:,.0f}"
+    if abs(value) >= 100:
+        return f"{value:,.1f}"
+    if abs(value) >= 0.01:
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:.1g}"
+
+
+def duration(value: float) -> str:
+    """A time in whatever unit its column or sentence names, to about three digits."""
+    if abs(value) >= 100 or value == 0:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def percent(share: float) -> str:
+    """A share of the whole."""
+    if 0 < share < 0.001:
+        return "<0.1%"
+    if share >= 0.1 or share == 0:
+        return f"{share:.0%}"
+    return f"{share:.1%}"
+
+
+def speedup(factor: float) -> str:
+    """How many times faster."""
+    if factor >= HUGE_SPEEDUP:
+        return "over 1,000x"
+    return f"{factor:.2f}x" if factor < 10 else f"{factor:.0f}x"
+
+
+def nbytes(value: float) -> str:
+    """An amount of memory, in powers of 1000."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(value) < 1000:
+            return f"{number(value) if unit == 'B' else format(value, '.3g')} {unit}"
+        value /= 1000
+    return f"{value:,.1f} TB"
+
+
+def noun(value: float, singular: str) -> str:
+    """A count with its noun, in the plural where English wants it."""
+    if value == 1:
+        return f"1 {singular}"
+    return f"{number(value)} {singular}{'es' if singular.endswith('ch') else 's'}"
+
+
+def place(site: CallSite) -> str:
+    """Path and line; only the path where no single line is meant."""
+    return f"{site.path}:{site.line}" if site.line else site.path
+
+
+def printable(text: str) -> str:
+    """The text on one line, with everything a terminal would act on spelt out instead."""
+    return "".join(
+        character
+        if unicodedata.category(character) not in _UNSEEN
+        else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
+
+
+def shortened(text: str, length: int) -> str:
+    """The beginning of a text that may be too long."""
+    return text if len(text) <= length else f"{text[: max(length - 1, 0)].rstrip()}…"
+
+
+def shortened_left(text: str, length: int) -> str:
+    """The end of a path that may be too long: the file and the line matter most."""
+    return text if len(text) <= length else f"…{text[len(text) - length + 1 :]}"

@@ -1,0 +1,70 @@
+"""Numbers and names as people read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from syncprobe.rendering import figures
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (5.0, "5"),
+        (0.25, "0.25"),
+        (0.1, "0.1"),
+        (13.333, "13.33"),
+        (1234.5, "1,234.5"),
+        (0.0004, "0.0004"),
+    ],
+)
+def test_number(value, text):
+    assert figures.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (0.123, "0.12"), (12.34, "12.3"), (1234.5, "1,234")]
+)
+def test_duration(value, text):
+    assert figures.duration(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0%"), (0.0001, "<0.1%"), (0.031, "3.1%"), (0.8, "80%"), (1, "100%")],
+)
+def test_percent(value, text):
+    assert figures.percent(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(1.034, "1.03x"), (12.3, "12x"), (1e6, "over 1,000x")])
+def test_speedup(value, text):
+    assert figures.speedup(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0 B"), (999, "999 B"), (1260, "1.26 kB"), (5e9, "5 GB"), (2e15, "2,000.0 TB")],
+)
+def test_nbytes(value, text):
+    assert figures.nbytes(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "noun", "text"),
+    [
+        (1, "sync", "1 sync"),
+        (2, "sync", "2 syncs"),
+        (40, "launch", "40 launches"),
+        (0, "step", "0 steps"),
+    ],
+)
+def test_noun(value, noun, text):
+    assert figures.noun(value, noun) == text
+
+
+def test_long_paths_keep_their_end_and_long_texts_their_beginning():
+    assert figures.shortened_left("legacy/policy/agent.py:12", 12) == "…agent.py:12"
+    assert figures.shortened("a long sentence", 7) == "a long…"
+    assert figures.shortened("short", 7) == figures.shortened_left("short", 7) == "short"
