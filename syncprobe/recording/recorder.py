@@ -27,16 +27,27 @@ _DECISION_REGIONS: Final = frozenset({"act", "env"})
 _READS: Final = frozenset({EventKind.SCALAR_READ, EventKind.COPY_TO_HOST})
 
 
-class _ThreadState(threading.local):
-    """What a thread is doing."""
+class _Thread:
+    """What one thread is doing and has done; nobody else writes here, so nobody has to wait."""
+
+    __slots__ = ("is_paused", "name", "origin", "regions", "sums")
 
     def __init__(self) -> None:
         self.name = threading.current_thread().name
-        self.regions: list[str] = [DEFAULT_REGION]
+        self.regions = [DEFAULT_REGION]
         self.is_paused = False
         """An operation is under way: the program does not have control."""
         self.origin: Origin | None = None
         """Who asked for that operation, once it is known; an operation can cause several events."""
+        self.sums: dict[tuple[object, ...], EventSum] = {}
+
+
+class _Local(threading.local):
+    """Leads every thread to its own state, which stays known when the thread is gone."""
+
+    def __init__(self, everyone: list[_Thread]) -> None:
+        self.thread = _Thread()
+        everyone.append(self.thread)
 
 
 class Recorder:
@@ -50,6 +61,7 @@ class Recorder:
         warmup: Marked steps to let pass before recording starts.
         max_steps: Marked steps to record before recording stops; None records all.
         on_step: Told how many steps, warm-up included, have begun before each one.
+        handover_ns: Host time per operation that is not the program's, to be taken off.
     """
 
     def __init__(
@@ -62,6 +74,7 @@ class Recorder:
         warmup: int = 0,
         max_steps: int | None = None,
         on_step: Callable[[int], None] | None = None,
+        handover_ns: int = 0,
     ) -> None:
         self._finder = finder
         self._now_ns = clock.now_ns
@@ -70,9 +83,9 @@ class Recorder:
         self._warmup = warmup
         self._last_step = sys.maxsize if max_steps is None else warmup + max_steps
         self._on_step = on_step
-        self._lock = threading.Lock()
-        self._thread = _ThreadState()
-        self._sums: dict[tuple[object, ...], EventSum] = {}
+        self._handover_ns = handover_ns
+        self._threads: list[_Thread] = []
+        self._local = _Local(self._threads)
         self._kept: list[tuple[EventSum, int, int, str]] = []
         self._charged: list[tuple[Origin, str]] = []
         self._resumed_ns = self._now_ns()
@@ -94,12 +107,15 @@ class Recorder:
     def pause(self) -> None:
         """Count the host time since the program got control; the next event has a new origin."""
         if self.is_on:
-            self._add_host_time(self._now_ns() - self._resumed_ns)
-            self._thread.is_paused = True
+            thread = self._local.thread
+            elapsed_ns = self._now_ns() - self._resumed_ns - self._handover_ns
+            if elapsed_ns > 0:
+                self._add_host_time(thread, elapsed_ns)
+            thread.is_paused = True
 
     def resume(self) -> None:
         """Start counting host time again."""
-        thread = self._thread
+        thread = self._local.thread
         thread.is_paused, thread.origin = False, None
         self._resumed_ns = self._now_ns()
 
@@ -115,36 +131,37 @@ class Recorder:
         """Add one event to the sum it belongs to."""
         if not self.is_on:
             return
-        thread = self._thread
+        thread = self._local.thread
         origin, region = thread.origin, thread.regions[-1]
         if origin is None:
             origin, region = self._whose(thread, sys._getframe(1))
         # By identity: hashing an enum member or an origin calls into Python.
         key = (id(kind), operation, is_blocking, id(origin), region)
-        with self._lock:
-            event_sum = self._sums.get(key)
-            if event_sum is None:
-                event_sum = EventSum(kind, operation, origin, region, is_blocking)
-                self._sums[key] = event_sum
-            event_sum.count += 1
-            event_sum.nbytes += nbytes
-            if self.step != OUTSIDE:
-                event_sum.in_steps += 1
-                event_sum.nbytes_in_steps += nbytes
-            if is_blocking and kind in _READS and region in _DECISION_REGIONS:
-                self._decision_read = event_sum
-            if self._clocks is not None:
-                self._model(event_sum, nbytes, flops)
-            if len(self._kept) < self._max_events:
-                self._kept.append((event_sum, self.step, nbytes, thread.name))
-            else:
-                self.events_dropped += 1
+        event_sum = thread.sums.get(key)
+        if event_sum is None:
+            event_sum = EventSum(kind, operation, origin, region, is_blocking)
+            thread.sums[key] = event_sum
+        event_sum.count += 1
+        event_sum.nbytes += nbytes
+        if self.step != OUTSIDE:
+            event_sum.in_steps += 1
+            event_sum.nbytes_in_steps += nbytes
+        if is_blocking and kind in _READS and region in _DECISION_REGIONS:
+            self._decision_read = event_sum
+        if self._clocks is not None:
+            host_ns, stall_ns, busy_ns = self._clocks.event(kind, is_blocking, nbytes, flops)
+            if busy_ns or host_ns:
+                self._charge(event_sum, host_ns, stall_ns, busy_ns)
+        if len(self._kept) < self._max_events:
+            self._kept.append((event_sum, self.step, nbytes, thread.name))
+        else:
+            self.events_dropped += 1
 
     @contextmanager
     def charged_to_caller(self) -> Iterator[None]:
         """While open, work on threads without user code is charged to the line that opened it."""
         origin = self._finder.find(sys._getframe(2)) or UNKNOWN_ORIGIN
-        self._charged.append((origin, self._thread.regions[-1]))
+        self._charged.append((origin, self._local.thread.regions[-1]))
         try:
             yield
         finally:
@@ -175,11 +192,10 @@ class Recorder:
         """Close the open step; what follows belongs to no step."""
         if self.step == OUTSIDE:
             return
-        self.pause()
-        with self._lock:
-            if self._decision_read is not None:
-                self._decision_read.needed += 1
-                self._decision_read = None
+        self._count_host_time()
+        if self._decision_read is not None:
+            self._decision_read.needed += 1
+            self._decision_read = None
         self.step = OUTSIDE
         if self._steps_started >= self._last_step:
             self.is_on = False
@@ -187,28 +203,28 @@ class Recorder:
 
     def enter_region(self, name: str) -> None:
         """Charge what this thread does to a region, until it leaves it."""
-        self.pause()
-        self._thread.regions.append(name)
+        self._count_host_time()
+        self._local.thread.regions.append(name)
         self.resume()
 
     def leave_region(self) -> None:
         """Go back to the region that was open before."""
-        self.pause()
-        self._thread.regions.pop()
+        self._count_host_time()
+        self._local.thread.regions.pop()
         self.resume()
 
     # What analysis reads.
 
     @property
     def sums(self) -> tuple[EventSum, ...]:
-        """The sums, in the order their first event came."""
-        return tuple(self._sums.values())
+        """The sums of all threads, thread by thread in the order their first event came."""
+        return tuple(event_sum for thread in self._threads for event_sum in thread.sums.values())
 
     @property
     def counts(self) -> Counter[str]:
         """Events by kind."""
         totals: Counter[str] = Counter({str(kind): 0 for kind in EventKind})
-        for event_sum in self._sums.values():
+        for event_sum in self.sums:
             totals[event_sum.kind] += event_sum.count
         return totals
 
@@ -230,7 +246,7 @@ class Recorder:
             for event_sum, step, nbytes, thread in self._kept
         )
 
-    def _whose(self, thread: _ThreadState, frame: FrameType) -> tuple[Origin, str]:
+    def _whose(self, thread: _Thread, frame: FrameType) -> tuple[Origin, str]:
         """Origin and region of what a frame is doing."""
         region = thread.regions[-1]
         origin = self._finder.find(frame)
@@ -240,33 +256,31 @@ class Recorder:
             thread.origin = origin
         return origin, region
 
-    def _model(self, event_sum: EventSum, nbytes: int, flops: int) -> None:
-        """Advance the modelled clocks by one event; only steps are charged, once there are any."""
-        clocks = self._clocks
-        assert clocks is not None, "asked for only where there is a model"
-        busy_before = clocks.busy_ns
-        host_ns, stall_ns = clocks.event(
-            event_sum.kind, is_blocking=event_sum.is_blocking, nbytes=nbytes, flops=flops
-        )
+    def _charge(self, event_sum: EventSum, host_ns: float, stall_ns: float, busy_ns: float) -> None:
+        """Charge modelled time to a line and a region; only steps are charged, once there are any."""
         if self.step != OUTSIDE or not self._steps_started:
             event_sum.host_ns += host_ns
             event_sum.stall_ns += stall_ns
-            self.device_busy_ns += clocks.busy_ns - busy_before
-            if host_ns:
-                self._region_time(event_sum.region).modelled_ns += host_ns
+            self.device_busy_ns += busy_ns
+            self._region_time(event_sum.region).modelled_ns += host_ns
 
-    def _add_host_time(self, elapsed_ns: int) -> None:
+    def _count_host_time(self) -> None:
+        """A mark, not an operation: all the time until now was the program's."""
+        if self.is_on:
+            self._add_host_time(self._local.thread, self._now_ns() - self._resumed_ns)
+
+    def _add_host_time(self, thread: _Thread, elapsed_ns: int) -> None:
         if self._clocks is None:
             return
         self._clocks.host(elapsed_ns)
         if self.step != OUTSIDE or not self._steps_started:
-            time = self._region_time(self._thread.regions[-1])
+            time = self._region_time(thread.regions[-1])
             time.host_ns += elapsed_ns
             time.modelled_ns += elapsed_ns
 
     def _forget_times(self) -> None:
         """Until a step is marked the whole recording counts as one; from now on only steps do."""
-        for event_sum in self._sums.values():
+        for event_sum in self.sums:
             event_sum.host_ns = event_sum.stall_ns = 0.0
         self.region_times.clear()
         self.device_busy_ns = 0.0

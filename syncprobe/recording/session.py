@@ -54,6 +54,12 @@ def _cuda(sink: Sink) -> AbstractContextManager[object]:
     return CudaWatch(sink)
 
 
+def _handover_ns() -> int:
+    from syncprobe.simgpu.handover import handover_ns  # torch is imported only to record
+
+    return handover_ns()
+
+
 DEVICES: Registry[Callable[[Sink], AbstractContextManager[object]]] = Registry("device")
 DEVICES.add("sim", _simulated)
 DEVICES.add("cpu", _host)
@@ -114,6 +120,7 @@ class Recording:
             warmup=warmup,
             max_steps=steps,
             on_step=on_step,
+            handover_ns=_handover_ns() if self.device == "sim" else 0,
         )
         self._undo: ExitStack | None = None
 
@@ -138,7 +145,6 @@ class Recording:
     ) -> None:
         assert self._undo is not None, "left without being entered"
         self._recorder.end_step()
-        self._recorder.pause()
         self._undo.__exit__(kind, error, traceback)
         self._undo = None
 

@@ -18,7 +18,7 @@ class TwoClocks:
     the transfer itself.
     """
 
-    __slots__ = ("_launch_ns", "_spec", "busy_ns", "device_ns", "host_ns")
+    __slots__ = ("_launch_ns", "_spec", "device_ns", "host_ns")
 
     def __init__(self, spec: DeviceSpec) -> None:
         self._spec = spec
@@ -26,43 +26,44 @@ class TwoClocks:
         self.host_ns = 0.0
         self.device_ns = 0.0
         """When the device will have finished all that was issued."""
-        self.busy_ns = 0.0
-        """How long the device has worked."""
 
     def host(self, elapsed_ns: int) -> None:
         """The program ran on the host for this long."""
         self.host_ns += elapsed_ns
 
     def event(
-        self, kind: EventKind, *, is_blocking: bool, nbytes: int, flops: int
-    ) -> tuple[float, float]:
+        self, kind: EventKind, is_blocking: bool, nbytes: int, flops: int
+    ) -> tuple[float, float, float]:
         """Advance by one event.
 
         Returns:
-            The host time the event cost, and the part of it spent waiting for the device and for
-            the transfer, both in nanoseconds.
+            The host time that the event cost, the part of it spent waiting for the device and for the
+            transfer, and the time the device will work for it, in nanoseconds.
         """
         if kind is EventKind.LAUNCH:
             self.host_ns += self._launch_ns
-            self._run(self._spec.kernel_ns(nbytes, flops))
-            return self._launch_ns, 0.0
-        if kind is EventKind.CONVERSION or kind is EventKind.ALLOCATION:
-            # A conversion is host work, already in the measured host time; the caching allocator is cheap.
-            return 0.0, 0.0
+            return self._launch_ns, 0.0, self._run(self._spec.kernel_ns(nbytes, flops))
+        if kind is EventKind.ALLOCATION or kind is EventKind.CONVERSION:
+            # The caching allocator is cheap; a conversion is host work, already in the measured host time.
+            return 0.0, 0.0, 0.0
         if not is_blocking:
             self.host_ns += self._launch_ns
-            self._run(self._spec.transfer_ns(nbytes, is_pinned=True))
-            return self._launch_ns, 0.0
+            duration_ns = self._spec.transfer_ns(nbytes, is_pinned=True)
+            return self._launch_ns, 0.0, self._run(duration_ns)
+        return self._wait(kind, nbytes)
+
+    def _wait(self, kind: EventKind, nbytes: int) -> tuple[float, float, float]:
+        """Hold the host until the device has finished, and then for the transfer itself."""
         waited = max(0.0, self.device_ns - self.host_ns)
         if kind is EventKind.EXPLICIT_SYNC:
-            moved = self._spec.synchronize_us * 1e3
+            moved, busy = self._spec.synchronize_us * 1e3, 0.0
         else:
             moved = self._spec.transfer_ns(nbytes, is_pinned=False)
-            self.busy_ns += nbytes / self._spec.pageable_gb_per_s
+            busy = nbytes / self._spec.pageable_gb_per_s
         self.host_ns += waited + moved
         self.device_ns = self.host_ns
-        return waited + moved, waited + moved
+        return waited + moved, waited + moved, busy
 
-    def _run(self, duration_ns: float) -> None:
+    def _run(self, duration_ns: float) -> float:
         self.device_ns = max(self.device_ns, self.host_ns) + duration_ns
-        self.busy_ns += duration_ns
+        return duration_ns

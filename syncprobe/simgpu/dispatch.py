@@ -49,11 +49,7 @@ def dispatch(overload: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run one operator; the outermost call per thread stops the host clock."""
     plan = plan_for(overload)
     if plan.is_plain_view and not kwargs and type(args[0]) is DeviceTensor:
-        # Metadata only: nothing to report, and nothing that takes time.
-        owner = args[0]
-        host = owner._host
-        result = plan.run(host, *args[1:])
-        return owner if result is host else wrap(result, owner._block)
+        return _view(plan, args)
     if thread.place == INSIDE:
         if plan.is_plain and not kwargs:
             session = active.session
@@ -63,6 +59,22 @@ def dispatch(overload: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             return overload.decompose(*args, **kwargs)
         return _execute(plan, active.session, args, kwargs)
     return _enter(plan, args, kwargs)
+
+
+def _view(plan: Plan, args: Any) -> Any:
+    """Metadata only: nothing to report, but making the wrapper is not the program's time."""
+    owner = args[0]
+    host = owner._host
+    session = active.session
+    if session is None or thread.place == INSIDE:
+        result = plan.run(host, *args[1:])
+        return owner if result is host else wrap(result, owner._block)
+    session.sink.pause()
+    try:
+        result = plan.run(host, *args[1:])
+        return owner if result is host else wrap(result, owner._block)
+    finally:
+        session.sink.resume()
 
 
 def _enter(plan: Plan, args: Any, kwargs: dict[str, Any]) -> Any:
