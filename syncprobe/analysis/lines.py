@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -19,8 +20,8 @@ HOT_FUNCTIONS: Final = 6
 class Source(Protocol):
     """Knows what is written on a line."""
 
-    def text(self, site: CallSite) -> str:
-        """The line; empty if it cannot be read."""
+    def written(self, site: CallSite) -> str:
+        """The line with its indentation; empty if it cannot be read."""
 
 
 def hot_functions(sites: Iterable[Site]) -> tuple[tuple[str, str], ...]:
@@ -37,14 +38,19 @@ def hot_functions(sites: Iterable[Site]) -> tuple[tuple[str, str], ...]:
 
 
 def source_lines(times: Sequence[LineTime], source: Source) -> tuple[SourceLine, ...]:
-    """The timed lines with their text, function by function in the order they were timed."""
+    """The timed lines with their text, function by function in source order, each dedented as a whole."""
     ordered = sorted(times, key=lambda time: (time.site.path, time.site.line))
+    texts = [source.written(time.site).rstrip() for time in ordered]
+    margins: defaultdict[tuple[str, str], int] = defaultdict(lambda: sys.maxsize)
+    for time, text in zip(ordered, texts, strict=True):
+        key = (time.site.path, time.site.function)
+        margins[key] = min(margins[key], len(text) - len(text.lstrip()))
     return tuple(
         SourceLine(
             site=time.site,
-            text=source.text(time.site).rstrip(),
+            text=text[margins[time.site.path, time.site.function] :],
             hits_per_step=round(time.hits_per_step, 6),
             measured_us_per_step=round(time.elapsed_us_per_step, 3),
         )
-        for time in ordered
+        for time, text in zip(ordered, texts, strict=True)
     )

@@ -48,8 +48,12 @@ class SourceLines:
 
     def text(self, site: CallSite) -> str:
         """The line as written, without its indentation; empty if it cannot be read."""
+        return self.written(site).strip()
+
+    def written(self, site: CallSite) -> str:
+        """The line as written; empty if it cannot be read."""
         lines = self._text(site.path)
-        return lines[site.line - 1].strip() if 0 < site.line <= len(lines) else ""
+        return lines[site.line - 1] if 0 < site.line <= len(lines) else ""
 
     def line(self, site: CallSite) -> CodeLine | None:
         """The line with its statement; None if there is no source for it."""
