@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -21,7 +21,6 @@ from syncprobe.simgpu.patching import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
 
     from syncprobe.events import Sink
 
@@ -43,34 +42,19 @@ class NoCudaError(SyncprobeError):
         )
 
 
-class CudaWatch:
+@contextmanager
+def cuda_watched(sink: Sink) -> Iterator[None]:
     """Inside, what the CUDA device is asked to do is reported to the sink."""
-
-    def __init__(self, sink: Sink) -> None:
-        if not torch.cuda.is_available():
-            raise NoCudaError
-        self._sink = sink
-        self._undo: ExitStack | None = None
-
-    def __enter__(self) -> Self:
-        with ExitStack() as undo:
-            undo.enter_context(sync_warnings(self._sink))
-            undo.enter_context(explicit_syncs(self._sink))
-            undo.enter_context(conversions(self._sink))
-            undo.enter_context(backward_charged_to_caller(self._sink))
-            undo.enter_context(ClassifyingMode(self._sink, REAL_PLACEMENT))
-            self._undo = undo.pop_all()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        assert self._undo is not None, "left without being entered"
-        self._undo.close()
-        self._undo = None
+    if not torch.cuda.is_available():
+        raise NoCudaError
+    with (
+        sync_warnings(sink),
+        explicit_syncs(sink),
+        conversions(sink),
+        backward_charged_to_caller(sink),
+        ClassifyingMode(sink, REAL_PLACEMENT),
+    ):
+        yield
 
 
 class ClassifyingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's class

@@ -43,15 +43,15 @@ def _simulated(sink: Sink) -> AbstractContextManager[object]:
 
 
 def _host(sink: Sink) -> AbstractContextManager[object]:
-    from syncprobe.recording.host import HostWatch  # torch is imported only to record
+    from syncprobe.recording.host import host_watched  # torch is imported only to record
 
-    return HostWatch(sink)
+    return host_watched(sink)
 
 
 def _cuda(sink: Sink) -> AbstractContextManager[object]:
-    from syncprobe.recording.cuda import CudaWatch  # torch is imported only to record
+    from syncprobe.recording.cuda import cuda_watched  # torch is imported only to record
 
-    return CudaWatch(sink)
+    return cuda_watched(sink)
 
 
 def _handover_ns() -> int:
