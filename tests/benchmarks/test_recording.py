@@ -108,16 +108,6 @@ def test_marks_while_nothing_is_recording(benchmark: BenchmarkFixture) -> None:
     assert best < 1.0
 
 
-def test_importing_costs_nothing_later(benchmark: BenchmarkFixture) -> None:
-    """A program that imports syncprobe and never records runs as fast as one that does not."""
-    ratio = median_ratio(lambda: loop("cpu"), lambda: loop("cpu"), rounds=9)
-    with syncprobe.record(device="sim"):
-        pass
-    after = median_ratio(lambda: loop("cpu"), lambda: loop("cpu"), rounds=9)
-    benchmark.pedantic(lambda: loop("cpu"), rounds=3)
-    assert after / ratio == pytest.approx(1.0, abs=0.25)
-
-
 @pytest.mark.parametrize(
     ("arguments", "limit"),
     [(["-c", "import syncprobe"], 0.3), (["-m", "syncprobe", "--help"], 0.5)],
