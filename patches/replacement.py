@@ -1,0 +1,25 @@
+"""One attribute of the legacy code and what stands in for it."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What to put in the place of a legacy attribute."""
+
+    owner: str
+    """``module`` or ``module:Class``."""
+    attribute: str
+    """Name of the attribute; an attribute the owner does not have is added."""
+    function: Any
+    """The stand-in: a function, a property or a class."""
+
+    def resolve(self) -> Any:
+        """The module or class that owns the attribute."""
+        module_name, _, class_name = self.owner.partition(":")
+        module = importlib.import_module(module_name)
+        return getattr(module, class_name) if class_name else module

@@ -1,0 +1,65 @@
+"""What was chosen when patches were applied, resolved once and frozen."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import torch
+
+from patches.errors import CompileUnavailableError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MODES: Final = ("fast", "exact")
+EXTRAS: Final = ("compile",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The steps and options in force."""
+
+    steps: tuple[int, ...]
+    mode: str = "fast"
+    buffer_device: torch.device | None = None
+    """Where replay lives; None is the agent's device."""
+    extras: frozenset[str] = frozenset()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether policies are asked for one robot at a time, which keeps every bit."""
+        return self.mode == "exact"
+
+    def has(self, step: int) -> bool:
+        """Whether a step of the plan is on."""
+        return step in self.steps
+
+
+def make_settings(
+    steps: tuple[int, ...],
+    mode: str,
+    buffer_device: str | torch.device | None,
+    extras: Iterable[str],
+) -> Settings:
+    """Check the options and freeze them."""
+    if mode not in MODES:
+        raise OptionError("mode", mode, MODES)
+    chosen = frozenset(extras)
+    for extra in chosen:
+        if extra not in EXTRAS:
+            raise OptionError("extras", extra, EXTRAS)
+    if "compile" in chosen:
+        _require_compiler()
+    device = None if buffer_device is None else torch.device(buffer_device)
+    return Settings(steps=steps, mode=mode, buffer_device=device, extras=chosen)
+
+
+def _require_compiler() -> None:
+    if torch.cuda.is_available():
+        # A build that cannot ask a driver and still says it has a device has a simulated one.
+        if not hasattr(torch._C, "_cuda_getDeviceCount"):  # noqa: SLF001
+            raise CompileUnavailableError("the device is simulated")
+    elif not any(map(shutil.which, ("g++", "c++", "clang++"))):
+        raise CompileUnavailableError("there is neither a CUDA device nor a C++ compiler")
