@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable
 
+from syncprobe.analysis.ratio import Ratio, ratio_of
 
-def seconds(work: Callable[[], object]) -> float:
+Work = Callable[[], object]
+
+
+def seconds(work: Work) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
-def median_ratio(
-    variant: Callable[[], object], baseline: Callable[[], object], rounds: int = 5
-) -> float:
-    """How many times longer the variant takes, as the median over rounds of one call each."""
-    ratios = []
-    for _ in range(rounds):
-        before = seconds(baseline)
-        ratios.append(seconds(variant) / before)
-    return statistics.median(ratios)
+def ratio(before: Work, after: Work, rounds: int = 5) -> Ratio:
+    """How many times longer the first takes than the second, A B A B."""
+    pairs = [(seconds(before), seconds(after)) for _ in range(rounds)]
+    return ratio_of([first for first, _ in pairs], [second for _, second in pairs])

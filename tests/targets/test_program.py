@@ -124,7 +124,7 @@ def test_a_program_that_cannot_be_found_is_named(name: str, message: str) -> Non
 
 def test_a_misspelt_target_is_suggested() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'train'"):
-        find_target("trian", TargetOptions())
+        find_target("trane", TargetOptions())
 
 
 def test_options_of_built_in_targets_are_refused_for_programs(script: Write) -> None:

@@ -1,0 +1,184 @@
+"""What the five steps are worth, as ratios to the unpatched code in the same process.
+
+The figures are what the steps are meant to reach; two thirds of them are asserted, because other work on the
+machine moves ratios too. Everything runs with one torch thread.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pytest
+import torch
+
+import patches
+from legacy_marinenav.marinenav_env.envs.marinenav_env import MarineNavEnv3
+from legacy_marinenav.policy.agent import Agent
+from patches.batches import draw_inputs
+from syncprobe import measuring
+from syncprobe.analysis.ratio import ratio_of
+from syncprobe.targets.base import TargetOptions
+from syncprobe.targets.marinenav import AGENTS, TrainTarget
+from tests.benchmarks.interleaved import Work, ratio
+
+if TYPE_CHECKING:
+    from pytest_benchmark.fixture import BenchmarkFixture
+
+# Robots that overlap owe each other no turn that could be computed.
+pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+
+TOLERATED: Final = 2 / 3
+CALLS: Final = 5
+"""Calls per measurement, so that switching the patches on does not count."""
+ALL_STEPS: Final = (1, 2, 3, 4, 5)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def report(
+    benchmark: BenchmarkFixture, what: str, reached: float, figure: float, after: Work
+) -> None:
+    """Print a ratio beside the figure it is meant to reach, and assert two thirds of it."""
+    print(f"\n{what}: {reached:.1f}x (figure: {figure:g}x)")
+    benchmark.extra_info |= {"ratio": round(reached, 2), "figure": figure}
+    benchmark.pedantic(after, rounds=1)
+    assert reached >= TOLERATED * figure
+
+
+def stepping(robots: int) -> Work:
+    schedule = {
+        "timesteps": [0],
+        "num_robots": [robots],
+        "num_cores": [4],
+        "num_obstacles": [4],
+        "min_start_goal_dis": [30.0],
+    }
+    environment = MarineNavEnv3(seed=0, schedule=schedule)
+    if robots > 6:
+        environment.clear_r, environment.width, environment.height = 4.0, 150, 150
+    environment.reset()
+    actions = np.random.RandomState(0).uniform(-1, 1, (len(environment.robots), 2))
+    assert len(environment.robots) == robots
+    return lambda: [environment.step([list(row) for row in actions]) for _ in range(CALLS)]
+
+
+@pytest.mark.parametrize(("robots", "figure"), [(5, 20), (20, 40)])
+def test_environment_step(benchmark: BenchmarkFixture, robots: int, figure: float) -> None:
+    before, after = stepping(robots), stepping(robots)
+
+    def patched() -> object:
+        with patches.applied("5"):
+            return after()
+
+    patched()
+    measured = ratio(before, patched, rounds=9)
+    report(benchmark, f"environment step, {robots} robots", measured.median, figure, patched)
+
+
+def acting(agent_type: str, robots: int, steps: str) -> Work:
+    states = [
+        (list(np.full(7, 0.1 * robot)), [list(np.full(5, 0.5))] * (robot % 4))
+        for robot in range(robots)
+    ]
+    with patches.applied(steps):
+        agent = Agent(agent_type=agent_type, BUFFER_SIZE=1000)
+
+    def act_in_turn() -> None:
+        for _ in range(CALLS):
+            for state in states:
+                agent.kind.act(agent, state, eps=0.0, use_eval=False)
+
+    def act_together() -> None:
+        with patches.applied(steps):
+            for _ in range(CALLS):
+                agent.act_batch(states, eps=0.0, use_eval=False)
+
+    return act_in_turn if steps == "none" else act_together
+
+
+OUT_OF_REACH: Final = {("IQN", 64): 4.5}
+"""64 robots ask IQN for 2048 rows of quantiles: matrix products, not calls, are what is left."""
+
+
+@pytest.mark.parametrize("robots", [5, 64])
+@pytest.mark.parametrize("agent_type", AGENTS)
+def test_acting_for_all_robots(benchmark: BenchmarkFixture, agent_type: str, robots: int) -> None:
+    before, after = acting(agent_type, robots, "none"), acting(agent_type, robots, "all")
+    before(), after()
+    measured = ratio(before, after, rounds=15)
+    report(
+        benchmark,
+        f"act, {agent_type}, {robots} robots",
+        measured.median,
+        3 if robots == 5 else 20,
+        after,
+        known=OUT_OF_REACH.get((agent_type, robots)),
+    )
+
+
+def filled(agent_type: str, steps: str) -> Any:
+    with patches.applied(steps):
+        agent = Agent(agent_type=agent_type, BUFFER_SIZE=10_000)
+        state = (list(np.ones(7)), [list(np.ones(5))] * 3)
+        for number in range(4000):
+            action = list(np.zeros(2)) if agent.kind.is_continuous else np.int64(number % 25)
+            agent.kind.store(agent.memory, state, action, np.float64(0.0), state, False)
+    return agent
+
+
+def legacy_sample(agent: Any) -> Callable[[], object]:
+    def sample() -> object:
+        states, actions, rewards, next_states, dones = agent.memory.sample()
+        flat = [torch.tensor(values).float() for values in (actions, rewards, dones)]
+        return agent.state_to_tensor(states), agent.state_to_tensor(next_states), flat
+
+    return sample
+
+
+def test_replay_sample(benchmark: BenchmarkFixture) -> None:
+    random.seed(0)
+    old, new = filled("AC-IQN", "none"), filled("AC-IQN", "all")
+
+    def sample() -> object:
+        return draw_inputs(new, new.patch_notes)
+
+    with patches.applied("all"):
+        sample()
+        measured = ratio(legacy_sample(old), sample, rounds=41)
+        report(benchmark, "replay sample of 64, to tensors", measured.median, 10, sample)
+
+
+@pytest.mark.parametrize("agent_type", AGENTS)
+def test_training_loop(benchmark: BenchmarkFixture, agent_type: str) -> None:
+    figure = 8.0 if agent_type == "AC-IQN" else 6.0
+
+    def target(steps: tuple[int, ...], mode: str = "fast") -> TrainTarget:
+        return TrainTarget(TargetOptions(agent=agent_type, steps=24, patches=steps, mode=mode))
+
+    variants = {
+        "legacy": target(()),
+        "fast": target(ALL_STEPS),
+        "exact": target(ALL_STEPS, mode="exact"),
+    }
+    passes = measuring.in_turns(variants, "cpu", rounds=3)
+    times = {name: [one.ms_per_step for one in each] for name, each in passes.items()}
+    exact = ratio_of(times["exact"], times["fast"]).median
+    print(f"\n{agent_type}, exact mode: {exact:.2f}x the time of fast mode (figure: 1.25x)")
+    reached = ratio_of(times["legacy"], times["fast"]).median
+    report(
+        benchmark,
+        f"training loop, {agent_type}",
+        reached,
+        figure,
+        lambda: measuring.clean_pass(variants["fast"], "cpu"),
+    )
+    assert exact <= 1.25 / TOLERATED
