@@ -30,30 +30,39 @@ class Trend:
     """Second minus first."""
     low: float = 0.0
     high: float = 0.0
-    """What a bootstrap over pairs gives as the interval of the mean; not computed within the tolerance."""
+    """What a bootstrap over episodes gives as the interval of the mean; not computed within the tolerance."""
 
     @property
     def is_significant(self) -> bool:
-        """The difference is neither within the tolerance nor explained by chance."""
-        return not self.is_within and not self.low <= 0.0 <= self.high
+        """The mean is off by more than the tolerance, and not by chance."""
+        return not self.is_within and (self.low > TOLERANCE or self.high < -TOLERANCE)
 
 
-def trend_of(first: Sequence[float], second: Sequence[float]) -> Trend:
-    """Compare rewards that belong together.
+def trend_of(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]) -> Trend:
+    """Compare rewards that belong together: of each episode those of its robots, in their order.
 
     Runs that drift apart by rounding end up with other rewards now and then, better ones as often as worse
-    ones; a fault moves the mean.
+    ones; a fault moves the mean. The bootstrap draws whole episodes: robots of one episode share a map and see
+    each other, so that their rewards are one observation, not several.
     """
-    if len(first) != len(second):
-        raise ValueError(f"Trends need pairs of rewards, not {len(first)} and {len(second)}.")
-    differences = [after - before for before, after in zip(first, second, strict=True)]
-    largest = max(map(abs, differences), default=0.0)
+    if [len(robots) for robots in first] != [len(robots) for robots in second]:
+        raise ValueError("Trends need rewards of the same robots of the same episodes.")
+    pairs = [
+        (before, after)
+        for robots in zip(first, second, strict=True)
+        for before, after in zip(*robots, strict=True)
+    ]
+    largest = max((abs(after - before) for before, after in pairs), default=0.0)
     is_within = all(
-        abs(difference) <= TOLERANCE * max(1.0, abs(before))
-        for difference, before in zip(differences, first, strict=True)
+        abs(after - before) <= TOLERANCE * max(1.0, abs(before)) for before, after in pairs
     )
     if is_within:
-        return Trend(pairs=len(first), largest=largest, is_within=True)
+        return Trend(pairs=len(pairs), largest=largest, is_within=True)
+    differences = [
+        statistics.fmean(after) - statistics.fmean(before)
+        for before, after in zip(first, second, strict=True)
+        if before
+    ]
     generator = random.Random(0)  # the same rewards always give the same interval
     means = sorted(
         statistics.fmean(generator.choices(differences, k=len(differences)))
@@ -61,7 +70,7 @@ def trend_of(first: Sequence[float], second: Sequence[float]) -> Trend:
     )
     tail = (1.0 - CONFIDENCE) / 2.0
     return Trend(
-        pairs=len(first),
+        pairs=len(pairs),
         largest=largest,
         is_within=False,
         mean=statistics.fmean(differences),

@@ -97,6 +97,11 @@ class CaseVerdict:
         return self.found == 0
 
     @property
+    def has_drifted(self) -> bool:
+        """Rewards are further apart than their tolerance, but not significantly: nothing differs otherwise."""
+        return self.is_equivalent and any(deviation.used > 1 for deviation in self.deviations)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The first differences, each on a line."""
         return tuple(difference.sentence(self.case) for difference in self.differences)
@@ -132,7 +137,10 @@ def conclude(verification: Verification) -> Verdict:
     modes = " and ".join(dict.fromkeys(each.case.mode for each in verification.verdicts))
     steps = max((each.case.steps for each in verification.verdicts), default=0)
     if not failed:
-        meaning = "bit for bit" if modes == "exact" else "within the tolerances of fast mode"
+        has_room = any(verdict.deviations for verdict in verification.verdicts)
+        meaning = "within the tolerances of fast mode" if has_room else "bit for bit"
+        if any(verdict.has_drifted for verdict in verification.verdicts):
+            meaning += "; rewards drift apart by rounding, not significantly"
         return Verdict(
             is_equivalent=True, summary=f"identical ({modes} mode, {steps} steps, {meaning})"
         )

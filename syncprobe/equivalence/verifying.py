@@ -1,0 +1,197 @@
+"""Repeats training runs with patches on and says whether anything but their cost has changed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from syncprobe.analysis.verdict import Case, CaseVerdict, Verification, steps_text
+from syncprobe.equivalence import checks
+from syncprobe.equivalence.matching import KEPT
+from syncprobe.equivalence.scenario import TrainingRun
+from syncprobe.equivalence.tracing import apply_patches, trace_run
+from syncprobe.targets.legacy_code import AGENTS, PIPELINES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from syncprobe.equivalence.matching import Match
+    from syncprobe.equivalence.trace import Trace
+    from syncprobe.equivalence.tracing import Apply
+    from syncprobe.running import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to verify: every combination of these."""
+
+    agents: tuple[str, ...] = AGENTS
+    pipelines: tuple[str, ...] = PIPELINES
+    patches: tuple[tuple[int, ...], ...] = ((1, 2, 3, 4, 5),)
+    modes: tuple[str, ...] = ("fast",)
+    seeds: tuple[int, ...] = (0,)
+    steps: int = 200
+
+    def runs(self) -> Iterator[TrainingRun]:
+        """The legacy runs that everything is compared with."""
+        for seed in self.seeds:
+            for pipeline in self.pipelines:
+                for agent in self.agents:
+                    yield TrainingRun(agent=agent, pipeline=pipeline, seed=seed, steps=self.steps)
+
+    def cases(self, run: TrainingRun) -> Iterator[Case]:
+        """What is compared with one legacy run."""
+        for patches in self.patches:
+            for mode in self.modes:
+                yield Case(
+                    agent=run.agent,
+                    pipeline=run.pipeline,
+                    patches=patches,
+                    mode=mode,
+                    seed=run.seed,
+                    steps=run.steps,
+                )
+
+
+def verify(
+    plan: Plan,
+    *,
+    apply: Apply = apply_patches,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    on_verdict: Callable[[CaseVerdict], None] | None = None,
+) -> Verification:
+    """Check every case of a plan; each legacy run is made once and serves all its cases.
+
+    Args:
+        plan: What to verify.
+        apply: Puts plan steps in force; the patches unless given.
+        jobs: Processes to share the legacy runs among.
+        progress: Hears how far each run has come.
+        on_verdict: Hears each verdict as soon as it is known.
+    """
+    heard = on_verdict or (lambda _: None)
+    runs = tuple(plan.runs())
+    if jobs > 1 and len(runs) > 1:
+        groups = _in_processes(plan, runs, min(jobs, len(runs)), apply, progress, heard)
+    else:
+        groups = [_verify_run(plan, run, apply, progress, heard) for run in runs]
+    return Verification(verdicts=tuple(verdict for group in groups for verdict in group))
+
+
+def _verify_run(
+    plan: Plan,
+    run: TrainingRun,
+    apply: Apply,
+    progress: Progress | None = None,
+    on_verdict: Callable[[CaseVerdict], None] | None = None,
+) -> list[CaseVerdict]:
+    verifier = Verifier(run, apply=apply, progress=progress)
+    verdicts = []
+    for case in plan.cases(run):
+        verdicts.append(verifier.check(case))
+        if on_verdict is not None:
+            on_verdict(verdicts[-1])
+    return verdicts
+
+
+def _in_processes(
+    plan: Plan,
+    runs: tuple[TrainingRun, ...],
+    jobs: int,
+    apply: Apply,
+    progress: Progress | None,
+    on_verdict: Callable[[CaseVerdict], None],
+) -> list[list[CaseVerdict]]:
+    # Spawned, not forked: torch has threads by now, and a child must not inherit half of them.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        futures = [pool.submit(_verify_run, plan, run, apply) for run in runs]
+        for done, future in enumerate(as_completed(futures)):
+            for verdict in future.result():
+                on_verdict(verdict)
+            if progress is not None:
+                progress(f"verifying in {jobs} processes", done + 1, len(runs))
+        return [future.result() for future in futures]
+
+
+class Verifier:
+    """One legacy run, made when it is first needed, and the variants held against it."""
+
+    def __init__(
+        self, run: TrainingRun, *, apply: Apply = apply_patches, progress: Progress | None = None
+    ) -> None:
+        self.run = run
+        self._apply = apply
+        self._progress = progress
+        self._legacy: dict[int, Trace] = {}
+
+    @property
+    def legacy(self) -> Trace:
+        """What the legacy code does."""
+        return self._legacy_trace(self.run, "legacy")
+
+    def _legacy_trace(self, run: TrainingRun, name: str) -> Trace:
+        if run.learning_starts not in self._legacy:
+            on_step = self._announcer(name)
+            self._legacy[run.learning_starts] = trace_run(run, on_step=on_step)
+        return self._legacy[run.learning_starts]
+
+    def check(self, case: Case) -> CaseVerdict:
+        """Repeat the run with patches and compare."""
+        legacy, started = self.legacy, time.perf_counter()
+        variant = f"patches {steps_text(case.patches)}, {case.mode}"
+        free = self._trace(self.run, case, variant)
+        exact = checks.check_exact(legacy, free)
+        if case.mode == "exact" or not exact.found or free.failure is not None:
+            # A run that is equal to the last bit is within all limits of fast mode, too.
+            verdict = _verdict(case, [exact])
+        else:
+            verdict = self._judge_fast(case, variant, free)
+        return replace(verdict, seconds=time.perf_counter() - started)
+
+    def _judge_fast(self, case: Case, variant: str, free: Trace) -> CaseVerdict:
+        forced = self._trace(self.run, case, f"{variant}, teacher-forced", follow=self.legacy)
+        matches = [checks.check_forced(self.legacy, forced)]
+        deviation, difference = checks.check_trend(self.legacy, free)
+        if difference is not None:
+            matches[0].add(difference)
+        frozen = self.run.without_learning()
+        legacy_frozen = self._legacy_trace(frozen, "legacy, without learning")
+        drifting = self._trace(frozen, case, f"{variant}, without learning")
+        matches.append(checks.check_free(legacy_frozen, drifting))
+        verdict = _verdict(case, matches)
+        return replace(verdict, deviations=(*verdict.deviations, deviation))
+
+    def _trace(self, run: TrainingRun, case: Case, name: str, follow: Trace | None = None) -> Trace:
+        return trace_run(
+            run,
+            self._apply(case.patches, case.mode),
+            follow=follow,
+            on_step=self._announcer(name),
+        )
+
+    def _announcer(self, name: str) -> Callable[[int], None] | None:
+        if self._progress is None:
+            return None
+        progress, run = self._progress, self.run
+        phase = f"{run.agent} {run.pipeline} seed {run.seed}, {name}"
+
+        def announce(step: int) -> None:
+            progress(phase, step, run.steps)
+
+        return announce
+
+
+def _verdict(case: Case, matches: list[Match]) -> CaseVerdict:
+    differences = [difference for match in matches for difference in match.differences]
+    return CaseVerdict(
+        case=case,
+        compared=sum(match.compared for match in matches),
+        found=sum(match.found for match in matches),
+        differences=tuple(differences[:KEPT]),
+        deviations=tuple(deviation for match in matches for deviation in match.deviations),
+    )

@@ -1,0 +1,46 @@
+"""``syncprobe plan``: the steps in words, the levels in figures."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from syncprobe import planning
+from syncprobe.cli import main
+from tests.rendering import factories
+
+
+def test_without_running_the_steps_are_described(capsys):
+    assert main(["plan", "--no-run"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("syncprobe: the five-step plan\n")
+    assert out.count("Replaces ") == out.count("Removes ") == 5
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    seen = []
+
+    def run_levels(levels, options):
+        seen.append((levels, options))
+        return [(factories.profile(), (float(6 - place),)) for place, _ in enumerate(levels)]
+
+    monkeypatch.setattr(planning, "run_levels", run_levels)
+    return seen
+
+
+def test_every_level_is_measured_against_the_baseline(asked, capsys):
+    assert main(["plan", "--agent", "SAC", "--rounds", "2"]) == 0
+    ((levels, options),) = asked
+    assert levels == ("baseline", "step1", "step2", "step3", "step4", "step5")
+    assert (options.target.agent, options.rounds) == ("SAC", 2)
+    rows = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "step5 20.25 40 15 2.00 1.00 6.00x 6.00x to 6.00x" in rows
+
+
+def test_json_has_steps_and_levels(asked, capsys):
+    assert main(["plan", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [step["number"] for step in data["steps"]] == [1, 2, 3, 4, 5]
+    assert [level["name"] for level in data["levels"]][-1] == "step5"
