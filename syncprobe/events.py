@@ -139,6 +139,9 @@ class Sink(Protocol):
     ) -> None:
         """Report one event; the sink finds the call site, the region and the step itself."""
 
+    def emit_launch(self, operation: str, allocated: int, nbytes: int, flops: int) -> None:
+        """Report the usual operation, an allocation for its result and a launch, at the price of one."""
+
     def charged_to_caller(self) -> AbstractContextManager[None]:
         """Charge what other threads do meanwhile to the line that is running now (``backward``)."""
 

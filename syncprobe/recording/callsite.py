@@ -45,15 +45,18 @@ class CallSiteFinder:
         self._paths: dict[int, str | None] = {}
         self._codes: dict[int, CodeType] = {}
         self._origins: dict[tuple[int, ...], Origin] = {}
+        self._equal_origins: dict[Origin, Origin] = {}
         self.outermost: FrameType | None = None
         """Frames above this one are not looked at: what called the recording is of no interest."""
 
     def find(self, frame: FrameType | None) -> Origin | None:
         """The origin of what ``frame`` is doing, or None if no user frame is on its stack.
 
-        This runs once per operation: code objects are classified once, and equal stacks are one object.
+        This runs once per operation. A stack is known by its code objects and the instructions they are
+        at: asking for a line number reads a table, and is done once per stack.
         """
         paths, outermost = self._paths, self.outermost
+        innermost = frame
         key: list[int] = []
         entry = 0
         while frame is not None:
@@ -64,7 +67,7 @@ class CallSiteFinder:
                 path = self._learn(frame.f_code)
             if path:
                 key.append(identity)
-                key.append(frame.f_lineno)
+                key.append(frame.f_lasti)
             elif path is None and not key:
                 entry = identity
             if frame is outermost or len(key) >= MAX_KEY:
@@ -76,21 +79,21 @@ class CallSiteFinder:
         origin_key = tuple(key)
         origin = self._origins.get(origin_key)
         if origin is None:
-            origin = self._origins[origin_key] = self._build(origin_key)
+            origin = self._build(innermost, len(key) // 2, entry)
+            origin = self._equal_origins.setdefault(origin, origin)
+            self._origins[origin_key] = origin
         return origin
 
-    def _build(self, key: tuple[int, ...]) -> Origin:
-        *frames, entry = key
-        stack = tuple(
-            self._site(identity, line)
-            for identity, line in zip(frames[::2], frames[1::2], strict=True)
-        )
-        return Origin(stack=stack, entry=self._codes[entry].co_qualname if entry else "")
-
-    def _site(self, identity: int, line: int) -> CallSite:
-        path = self._paths[identity]
-        assert path, "only user code has sites"
-        return CallSite(path=path, line=line, function=self._codes[identity].co_qualname)
+    def _build(self, frame: FrameType | None, depth: int, entry: int) -> Origin:
+        """The origin that ``depth`` user frames make, from this frame outwards."""
+        stack: list[CallSite] = []
+        while frame is not None and len(stack) < depth:
+            path = self._paths[id(frame.f_code)]
+            if path:
+                function = frame.f_code.co_qualname
+                stack.append(CallSite(path=path, line=frame.f_lineno, function=function))
+            frame = frame.f_back
+        return Origin(stack=tuple(stack), entry=self._codes[entry].co_qualname if entry else "")
 
     def _learn(self, code: CodeType) -> str | None:
         path = self._paths[id(code)] = self._classify(code)

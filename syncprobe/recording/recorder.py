@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 OUTSIDE: Final = -1
 """The step of what happens before, between and after the marked steps."""
 _DECISION_REGIONS: Final = frozenset({"act", "env"})
+_LAUNCH: Final = EventKind.LAUNCH
 _READS: Final = frozenset({EventKind.SCALAR_READ, EventKind.COPY_TO_HOST})
 
 
 class _Thread:
     """What one thread is doing and has done; nobody else writes here, so nobody has to wait."""
 
-    __slots__ = ("is_paused", "name", "origin", "regions", "sums")
+    __slots__ = ("is_paused", "launches", "name", "origin", "regions", "sums")
 
     def __init__(self) -> None:
         self.name = threading.current_thread().name
@@ -40,6 +41,8 @@ class _Thread:
         self.origin: Origin | None = None
         """Who asked for that operation, once it is known; an operation can cause several events."""
         self.sums: dict[tuple[object, ...], EventSum] = {}
+        self.launches: dict[tuple[str, int, str], tuple[EventSum, EventSum]] = {}
+        """The sums of allocations and launches that belong together, also found in ``sums``."""
 
 
 class _Local(threading.local):
@@ -141,21 +144,27 @@ class Recorder:
         if event_sum is None:
             event_sum = EventSum(kind, operation, origin, region, is_blocking)
             thread.sums[key] = event_sum
-        event_sum.count += 1
-        event_sum.nbytes += nbytes
-        if self.step != OUTSIDE:
-            event_sum.in_steps += 1
-            event_sum.nbytes_in_steps += nbytes
         if is_blocking and kind in _READS and region in _DECISION_REGIONS:
             self._decision_read = event_sum
+        self._count(thread, event_sum, nbytes)
         if self._clocks is not None:
-            host_ns, stall_ns, busy_ns = self._clocks.event(kind, is_blocking, nbytes, flops)
-            if busy_ns or host_ns:
-                self._charge(event_sum, host_ns, stall_ns, busy_ns)
-        if len(self._kept) < self._max_events:
-            self._kept.append((event_sum, self.step, nbytes, thread.name))
-        else:
-            self.events_dropped += 1
+            self._charge(event_sum, self._clocks.event(kind, is_blocking, nbytes, flops))
+
+    def emit_launch(self, operation: str, allocated: int, nbytes: int, flops: int) -> None:
+        """Add an allocation and a launch to their sums, which are looked up together."""
+        if not self.is_on:
+            return
+        thread = self._local.thread
+        origin, region = thread.origin, thread.regions[-1]
+        if origin is None:
+            origin, region = self._whose(thread, sys._getframe(1))
+        pair = thread.launches.get((operation, id(origin), region))
+        if pair is None:
+            pair = self._new_pair(thread, operation, origin, region)
+        self._count(thread, pair[0], allocated)
+        self._count(thread, pair[1], nbytes)
+        if self._clocks is not None:
+            self._charge(pair[1], self._clocks.event(_LAUNCH, False, nbytes, flops))
 
     @contextmanager
     def charged_to_caller(self) -> Iterator[None]:
@@ -256,9 +265,34 @@ class Recorder:
             thread.origin = origin
         return origin, region
 
-    def _charge(self, event_sum: EventSum, host_ns: float, stall_ns: float, busy_ns: float) -> None:
+    def _new_pair(
+        self, thread: _Thread, operation: str, origin: Origin, region: str
+    ) -> tuple[EventSum, EventSum]:
+        """The sums of an operation's allocations and launches, the same that `emit` would use."""
+        pair = []
+        for kind in (EventKind.ALLOCATION, _LAUNCH):
+            key = (id(kind), operation, False, id(origin), region)
+            new = EventSum(kind, operation, origin, region, is_blocking=False)
+            pair.append(thread.sums.setdefault(key, new))
+        made = (pair[0], pair[1])
+        thread.launches[operation, id(origin), region] = made
+        return made
+
+    def _count(self, thread: _Thread, event_sum: EventSum, nbytes: int) -> None:
+        event_sum.count += 1
+        event_sum.nbytes += nbytes
+        if self.step != OUTSIDE:
+            event_sum.in_steps += 1
+            event_sum.nbytes_in_steps += nbytes
+        if len(self._kept) < self._max_events:
+            self._kept.append((event_sum, self.step, nbytes, thread.name))
+        else:
+            self.events_dropped += 1
+
+    def _charge(self, event_sum: EventSum, cost: tuple[float, float, float]) -> None:
         """Charge modelled time to a line and a region; only steps are charged, once there are any."""
         if self.step != OUTSIDE or not self._steps_started:
+            host_ns, stall_ns, busy_ns = cost
             event_sum.host_ns += host_ns
             event_sum.stall_ns += stall_ns
             self.device_busy_ns += busy_ns

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from syncprobe.simgpu.session import Session
 
 _LAUNCH = EventKind.LAUNCH
-_ALLOCATION = EventKind.ALLOCATION
 _Tensor = torch.Tensor
 _NUMBERS = frozenset({float, int, bool, type(None), torch.dtype})
 _no_function_modes = torch._C.DisableTorchFunction
@@ -119,13 +118,8 @@ def _execute_plain(plan: Plan, session: Session, args: Any) -> Any:
     size = result.nbytes
     shown = wrap(result, Block(session.memory, size))
     if size:
-        emit = session.sink.emit
-        emit(_ALLOCATION, plan.operation, nbytes=size)
-        if plan.flops is None:
-            emit(_LAUNCH, plan.operation, nbytes=nbytes + size)
-        else:
-            flops = plan.flops(*hosts, result=result)
-            emit(_LAUNCH, plan.operation, nbytes=nbytes + size, flops=flops)
+        flops = 0 if plan.flops is None else plan.flops(*hosts, result=result)
+        session.sink.emit_launch(plan.operation, size, nbytes + size, flops)
     return shown
 
 

@@ -52,6 +52,9 @@ class _GapSink:
     ) -> None:
         """What happened does not matter here."""
 
+    def emit_launch(self, operation: str, allocated: int, nbytes: int, flops: int) -> None:
+        """Nor that something was launched."""
+
     def charged_to_caller(self) -> AbstractContextManager[None]:
         """Nothing is charged to anybody."""
         return nullcontext()

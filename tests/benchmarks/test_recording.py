@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -23,7 +24,8 @@ from tests.benchmarks.interleaved import ratio, seconds
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
 
-OPERATIONS = 2000
+OPERATIONS = 400
+ROUNDS = 60
 
 
 @pytest.fixture(autouse=True)
@@ -80,14 +82,20 @@ def loop(device: str) -> None:
 
 
 def test_recording_one_operation(benchmark: BenchmarkFixture) -> None:
-    """At most 25 microseconds per operation beyond the operation itself."""
-    costs = []
-    with syncprobe.record(device="sim"):
-        for _ in range(7):
-            plain = seconds(lambda: loop("cpu"))
-            costs.append((seconds(lambda: loop("cuda")) - plain) / OPERATIONS * 1e6)
-        benchmark.pedantic(lambda: loop("cuda"), rounds=1)
-    cost = sorted(costs)[len(costs) // 2]
+    """At most 25 microseconds per operation beyond the operation itself.
+
+    The best of many short rounds: whatever else runs on the machine only ever adds to a round.
+    """
+    gc.collect()
+    gc.freeze()  # what other tests left behind is not ours to look through
+    try:
+        with syncprobe.record(device="sim"):
+            plain = min(seconds(lambda: loop("cpu")) for _ in range(ROUNDS))
+            recorded = min(seconds(lambda: loop("cuda")) for _ in range(ROUNDS))
+            benchmark.pedantic(lambda: loop("cuda"), rounds=1)
+    finally:
+        gc.unfreeze()
+    cost = (recorded - plain) / OPERATIONS * 1e6
     print(f"\nrecording one operation: {cost:.1f} us")
     benchmark.extra_info["microseconds"] = round(cost, 1)
     assert cost <= 25.0

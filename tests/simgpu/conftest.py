@@ -61,6 +61,10 @@ class RecordingSink:
         name = threading.current_thread().name
         self.events.append(Recorded(str(kind), operation, is_blocking, nbytes, flops, name))
 
+    def emit_launch(self, operation: str, allocated: int, nbytes: int, flops: int) -> None:
+        self.emit(EventKind.ALLOCATION, operation, nbytes=allocated)
+        self.emit(EventKind.LAUNCH, operation, nbytes=nbytes, flops=flops)
+
     @contextmanager
     def charged_to_caller(self) -> Iterator[None]:
         self.charged += 1
