@@ -18,11 +18,12 @@ class TwoClocks:
     the transfer itself.
     """
 
-    __slots__ = ("_launch_ns", "_spec", "device_ns", "host_ns")
+    __slots__ = ("_kernel_ns", "_launch_ns", "_spec", "device_ns", "host_ns")
 
     def __init__(self, spec: DeviceSpec) -> None:
         self._spec = spec
         self._launch_ns = spec.launch_us * 1e3
+        self._kernel_ns = spec.kernel_ns
         self.host_ns = 0.0
         self.device_ns = 0.0
         """When the device will have finished all that was issued."""
@@ -41,8 +42,7 @@ class TwoClocks:
             transfer, and the time the device will work for it, in nanoseconds.
         """
         if kind is EventKind.LAUNCH:
-            self.host_ns += self._launch_ns
-            return self._launch_ns, 0.0, self._run(self._spec.kernel_ns(nbytes, flops))
+            return self.launch(nbytes, flops)
         if kind is EventKind.ALLOCATION or kind is EventKind.CONVERSION:
             # The caching allocator is cheap; a conversion is host work, already in the measured host time.
             return 0.0, 0.0, 0.0
@@ -51,6 +51,17 @@ class TwoClocks:
             duration_ns = self._spec.transfer_ns(nbytes, is_pinned=True)
             return self._launch_ns, 0.0, self._run(duration_ns)
         return self._wait(kind, nbytes)
+
+    def launch(self, nbytes: int, flops: int) -> tuple[float, float, float]:
+        """Advance by one operation; as `event`, for the kind that is by far the most frequent."""
+        launch_ns = self._launch_ns
+        host_ns = self.host_ns = self.host_ns + launch_ns
+        duration_ns = self._kernel_ns(nbytes, flops)
+        if self.device_ns < host_ns:
+            self.device_ns = host_ns + duration_ns
+        else:
+            self.device_ns += duration_ns
+        return launch_ns, 0.0, duration_ns
 
     def _wait(self, kind: EventKind, nbytes: int) -> tuple[float, float, float]:
         """Hold the host until the device has finished, and then for the transfer itself."""

@@ -43,10 +43,11 @@ class DeviceSpec:
 
     def kernel_ns(self, nbytes: int, flops: int) -> float:
         """Device time of one operation that moves and computes this much."""
+        duration = nbytes / (self.memory_gb_per_s * self.achievable)
+        if flops:
+            duration = max(duration, flops / (self.fp32_tflops * 1e3 * self.achievable))
         floor = self.kernel_floor_us * 1e3
-        by_memory = nbytes / (self.memory_gb_per_s * self.achievable)
-        by_arithmetic = flops / (self.fp32_tflops * 1e3 * self.achievable) if flops else 0.0
-        return max(floor, by_memory, by_arithmetic)
+        return max(floor, duration)
 
     def transfer_ns(self, nbytes: int, *, is_pinned: bool) -> float:
         """Time of one transfer of this size."""

@@ -82,9 +82,10 @@ def loop(device: str) -> None:
 
 
 def test_recording_one_operation(benchmark: BenchmarkFixture) -> None:
-    """At most 25 microseconds per operation beyond the operation itself.
+    """At most 25 microseconds per operation beyond the operation itself, where one takes 1.6 on its own.
 
-    The best of many short rounds: whatever else runs on the machine only ever adds to a round.
+    On a slower machine both take longer, so the bound grows with the plain operation. The best of many
+    short rounds: whatever else runs on the machine only ever adds to a round.
     """
     gc.collect()
     gc.freeze()  # what other tests left behind is not ours to look through
@@ -95,10 +96,11 @@ def test_recording_one_operation(benchmark: BenchmarkFixture) -> None:
             benchmark.pedantic(lambda: loop("cuda"), rounds=1)
     finally:
         gc.unfreeze()
+    alone = plain / OPERATIONS * 1e6
     cost = (recorded - plain) / OPERATIONS * 1e6
-    print(f"\nrecording one operation: {cost:.1f} us")
+    print(f"\nrecording one operation: {cost:.1f} us beyond the {alone:.1f} us it takes")
     benchmark.extra_info["microseconds"] = round(cost, 1)
-    assert cost <= 25.0
+    assert cost <= 25.0 * max(1.0, alone / 1.6)
 
 
 def test_marks_while_nothing_is_recording(benchmark: BenchmarkFixture) -> None:
