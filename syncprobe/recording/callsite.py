@@ -32,6 +32,16 @@ OWN_CODE: Final = ""
 UNKNOWN_ORIGIN: Final = Origin(stack=(NOWHERE,), entry="")
 
 
+class Memo:
+    """The frame that asked last, and who called it: while it runs, its callers stay where they are."""
+
+    __slots__ = ("above", "frame")
+
+    def __init__(self) -> None:
+        self.frame: FrameType | None = None
+        self.above: tuple[int, ...] = ()
+
+
 class CallSiteFinder:
     """Finds origins by walking frames, and remembers what it learnt about each code object.
 
@@ -49,15 +59,14 @@ class CallSiteFinder:
         self.outermost: FrameType | None = None
         """Frames above this one are not looked at: what called the recording is of no interest."""
 
-    def find(self, frame: FrameType | None) -> Origin | None:
+    def find(self, frame: FrameType | None, memo: Memo | None = None) -> Origin | None:
         """The origin of what ``frame`` is doing, or None if no user frame is on its stack.
 
         This runs once per operation. A stack is known by its code objects and the instructions they are
         at: asking for a line number reads a table, and is done once per stack.
         """
-        paths, outermost = self._paths, self.outermost
+        paths = self._paths
         innermost = frame
-        key: list[int] = []
         entry = 0
         while frame is not None:
             identity = id(frame.f_code)
@@ -66,23 +75,43 @@ class CallSiteFinder:
             except KeyError:
                 path = self._learn(frame.f_code)
             if path:
+                break
+            if path is None:
+                entry = identity
+            if frame is self.outermost:
+                return None
+            frame = frame.f_back
+        else:
+            return None
+        if memo is None:
+            above = self._above(frame)
+        elif memo.frame is frame:
+            above = memo.above
+        else:
+            above = memo.above = self._above(frame)
+            memo.frame = frame
+        key = (identity, frame.f_lasti, entry, *above)
+        origin = self._origins.get(key)
+        if origin is None:
+            origin = self._build(innermost, 1 + len(above) // 2, entry)
+            origin = self._origins[key] = self._equal_origins.setdefault(origin, origin)
+        return origin
+
+    def _above(self, frame: FrameType) -> tuple[int, ...]:
+        """Code objects and instructions of the user frames that called this one."""
+        paths, outermost = self._paths, self.outermost
+        key: list[int] = []
+        while frame is not outermost and len(key) < MAX_KEY:
+            caller = frame.f_back
+            if caller is None:
+                break
+            frame = caller
+            identity = id(frame.f_code)
+            path = paths[identity] if identity in paths else self._learn(frame.f_code)
+            if path:
                 key.append(identity)
                 key.append(frame.f_lasti)
-            elif path is None and not key:
-                entry = identity
-            if frame is outermost or len(key) >= MAX_KEY:
-                break
-            frame = frame.f_back
-        if not key:
-            return None
-        key.append(entry)
-        origin_key = tuple(key)
-        origin = self._origins.get(origin_key)
-        if origin is None:
-            origin = self._build(innermost, len(key) // 2, entry)
-            origin = self._equal_origins.setdefault(origin, origin)
-            self._origins[origin_key] = origin
-        return origin
+        return tuple(key)
 
     def _build(self, frame: FrameType | None, depth: int, entry: int) -> Origin:
         """The origin that ``depth`` user frames make, from this frame outwards."""

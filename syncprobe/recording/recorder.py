@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import DEFAULT_REGION, Event, EventKind, EventSum, RegionTime
-from syncprobe.recording.callsite import UNKNOWN_ORIGIN
+from syncprobe.recording.callsite import UNKNOWN_ORIGIN, Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ _READS: Final = frozenset({EventKind.SCALAR_READ, EventKind.COPY_TO_HOST})
 class _Thread:
     """What one thread is doing and has done; nobody else writes here, so nobody has to wait."""
 
-    __slots__ = ("is_paused", "launches", "name", "origin", "regions", "sums")
+    __slots__ = ("is_paused", "launches", "memo", "name", "origin", "regions", "sums")
 
     def __init__(self) -> None:
         self.name = threading.current_thread().name
@@ -42,6 +42,7 @@ class _Thread:
         """An operation is under way: the program does not have control."""
         self.origin: Origin | None = None
         """Who asked for that operation, once it is known; an operation can cause several events."""
+        self.memo = Memo()
         self.sums: dict[tuple[object, ...], EventSum] = {}
         self.launches: dict[tuple[str, int, str], tuple[EventSum, EventSum]] = {}
         """The sums of allocations and launches that belong together, also found in ``sums``."""
@@ -250,6 +251,12 @@ class Recorder:
         self._local.thread.regions.pop()
         self.resume()
 
+    def close(self) -> None:
+        """The recording is over: let go of the program's frames."""
+        self.end_step()
+        for thread in self._threads:
+            thread.memo = Memo()
+
     # What analysis reads.
 
     @property
@@ -286,7 +293,7 @@ class Recorder:
     def _whose(self, thread: _Thread, frame: FrameType) -> tuple[Origin, str]:
         """Origin and region of what a frame is doing."""
         region = thread.regions[-1]
-        origin = self._finder.find(frame)
+        origin = self._finder.find(frame, thread.memo)
         if origin is None:
             return self._charged[-1] if self._charged else (UNKNOWN_ORIGIN, region)
         if thread.is_paused:

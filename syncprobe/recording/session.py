@@ -144,7 +144,7 @@ class Recording:
         traceback: TracebackType | None,
     ) -> None:
         assert self._undo is not None, "left without being entered"
-        self._recorder.end_step()
+        self._recorder.close()
         self._undo.__exit__(kind, error, traceback)
         self._undo = None
 
