@@ -116,7 +116,7 @@ def test_work_of_a_thread_without_user_code_is_charged_to_the_caller(
     monkeypatch.setattr(
         finder,
         "find",
-        lambda frame, memo=None: find(frame) if threading.current_thread() is main else None,
+        lambda frame, *_: find(frame) if threading.current_thread() is main else None,
     )
     recorder.enter_region("learn")
     with recorder.charged_to_caller():
