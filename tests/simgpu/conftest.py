@@ -13,12 +13,12 @@ import torch.cuda.nvtx
 import torch.utils._device
 from torch.optim.optimizer import _foreach_supported_types
 
+from syncprobe.events import EventKind
 from syncprobe.simgpu import SimulatedDevice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from syncprobe.events import EventKind
 
 TRANSFERS = ("scalar_read", "copy_to_host", "copy_to_device", "implicit_sync", "explicit_sync")
 
