@@ -143,6 +143,22 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
+@contextmanager
+def validated_distributions() -> Iterator[None]:
+    """Argument validation as torch has it: importing torchrl switches it off for the whole process.
+
+    The original pipeline knows nothing of torchrl, so whoever imported it must not change what is counted.
+    """
+    from torch.distributions import Distribution  # the built-in targets need it
+
+    before = Distribution._validate_args  # noqa: SLF001  # torch lets it be set, but not asked for
+    Distribution.set_default_validate_args(True)
+    try:
+        yield
+    finally:
+        Distribution.set_default_validate_args(before)
+
+
 def resolve(name: str) -> Any:
     """What ``module:attribute`` names."""
     module, _, attribute = name.partition(":")

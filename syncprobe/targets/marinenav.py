@@ -109,6 +109,8 @@ class _MarineNavTarget(ABC):
     is_timed_by_default = True
     name: str
     pipeline: str
+    knows_torchrl = False
+    """It imports torchrl itself, with what that does to the process."""
 
     def __init__(self, options: TargetOptions) -> None:
         self.scenario = Scenario.from_options(options)
@@ -138,6 +140,8 @@ class _MarineNavTarget(ABC):
             if self.scenario.patches:
                 applied = resolve(legacy_code.PATCHES)
                 stack.enter_context(applied(self.scenario.patches, mode=self.scenario.mode))
+            if not self.knows_torchrl:
+                stack.enter_context(legacy_code.validated_distributions())
             trainer, journal = self.build(device)
             legacy_code.seed_everything(self.scenario.seed)
             with marks.region("insert"):
@@ -184,6 +188,7 @@ class TorchRLTarget(_MarineNavTarget):
 
     name = "torchrl"
     pipeline = "torchrl"
+    knows_torchrl = True
 
     def mark_decisions(self, parts: Parts) -> None:
         """The wrapper decides for all rows."""

@@ -183,3 +183,12 @@ def test_a_torchrl_step_costs_what_the_inventory_says(torchrl_profile: Profile) 
 
 def _source_of(path: str) -> list[str]:
     return (Path(__file__).parents[2] / path).read_text().splitlines()
+
+
+def test_the_original_pipeline_is_counted_as_if_torchrl_were_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.distributions.Distribution, "_validate_args", False)
+    profile = syncprobe.run("train", agent="SAC", device="sim", steps=2, timed=False)
+    assert profile.regions["act"].per_step["scalar_read"] > 0
+    assert torch.distributions.Distribution._validate_args is False
