@@ -41,6 +41,23 @@ PLACEMENT = Placement(_is_device, is_pinned)
 def _from_torch(
     cls: Any, overload: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
 ) -> Any:
+    session = active.session
+    plan = plan_for(overload)
+    if (
+        plan.is_plain
+        and not kwargs
+        and session is not None
+        and thread.place == OUTSIDE
+        and not _has_function_mode()
+    ):
+        # Most operators come this way: what `dispatch` and `_enter` would do, without the calls.
+        thread.place = INSIDE
+        session.sink.pause()
+        try:
+            return _execute_plain(plan, session, args)
+        finally:
+            thread.place = OUTSIDE
+            session.sink.resume()
     return dispatch(overload, args, kwargs if kwargs is not None else {})
 
 
