@@ -6,7 +6,8 @@ asked through a :class:`Placement`, so that nothing here knows the wrapper of th
 Where a rule is known from is said next to it. ``headers`` are the C++ headers inside the torch
 wheel; ``trace`` is the list of operators that torch's own profiler shows inside the operator on the
 CPU (the same C++ runs for CUDA where both share it); ``tags`` are torch's operator tags; ``source``
-is torch's C++ or CUDA source of the release the table was written for.
+is knowledge of torch's C++ or CUDA source, which is not in the wheel: such a rule could not be checked
+here, and none of them was confirmed on a GPU.
 
 An ``implicit_sync`` is counted once per operator that waits, however often it waits inside: some
 read two values (``bincount`` its minimum and maximum), and the host loses the queue only once.
