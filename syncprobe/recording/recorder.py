@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections import Counter
@@ -99,7 +98,6 @@ class Recorder:
         self._decision_read: EventSum | None = None
         self.is_on = warmup == 0
         """Events are being counted."""
-        self.process = os.getpid()
         self.step = OUTSIDE
         """Number of the step that is open, counting from 0 after warm-up."""
         self.steps_recorded = 0

@@ -69,10 +69,6 @@ class Stopwatch:
             self._lap()
             self._regions.pop()
 
-    def stop(self) -> None:
-        """The program is over."""
-        self._lap()
-
     @property
     def steps(self) -> tuple[Mapping[str, int], ...]:
         """Nanoseconds by region, step by step; one entry for the whole run if no step was marked."""
