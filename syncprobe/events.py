@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -98,6 +98,39 @@ class EventSum:
     """Modelled time the host waited for the device and for the transfer."""
     needed: int = 0
     """How many were the one read-back per step that hands the decision to the environment."""
+
+
+class Moment(NamedTuple):
+    """One event on the modelled clocks, in nanoseconds since the recording began."""
+
+    event_sum: EventSum
+    """What happened, and where."""
+    nbytes: int
+    start_ns: float
+    host_ns: float
+    """How long it kept the host, waiting included."""
+    stall_ns: float
+    device_start_ns: float
+    device_ns: float
+
+
+@dataclass(slots=True)
+class StepFilm:
+    """Everything that one step did, in order."""
+
+    step: int
+    start_ns: float
+    end_ns: float = 0.0
+    moments: list[Moment] = field(default_factory=list)
+    left_out: int = 0
+    """Events beyond the number that is kept."""
+    crossings: list[tuple[float, str]] = field(default_factory=list)
+    """When the host entered which region."""
+
+    @property
+    def events(self) -> int:
+        """All events of the step, kept or not."""
+        return len(self.moments) + self.left_out
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from syncprobe._version import __version__
 from syncprobe.analysis import aggregate, timing
 from syncprobe.analysis.model import Profile, Run, Time
+from syncprobe.analysis.timeline import timeline_of
 from syncprobe.findings import SourceLines, examine
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def profile_of(recording: Recording, extras: Extras | None = None) -> Profile:
         findings=examined.findings,
         digest=extras.digest,
         unknown_ops=tuple(sorted(recorder.unknown_operations)),
+        timeline=None if recorder.film is None else timeline_of(recorder.film),
     )
 
 

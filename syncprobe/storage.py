@@ -17,18 +17,22 @@ from syncprobe.analysis.model import (
     Finding,
     Profile,
     Region,
+    RegionSpan,
     Run,
     Site,
     SourceLine,
+    Span,
     Spread,
     SyncClass,
     Time,
+    Timeline,
 )
 from syncprobe.errors import SyncprobeError
 from syncprobe.events import CallSite, EventKind
 
 SCHEMA_NAME: Final = "syncprobe.profile"
 SCHEMA_VERSION: Final = 1
+_SPAN_COLUMNS: Final = tuple(field.name for field in dataclasses.fields(Span))
 
 
 class ProfileFormatError(SyncprobeError):
@@ -92,7 +96,7 @@ def loads(text: str, name: str = "the profile") -> Profile:
         raise ProfileFormatError(
             f"{name} is damaged (it has no {error}); make it again."
         ) from error
-    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError, IndexError) as error:
         problem = f"{type(error).__name__}: {error}"
         raise ProfileFormatError(f"{name} is damaged ({problem}); make it again.") from error
     found = conformance.complaint(profile, Profile, "profile")
@@ -129,6 +133,7 @@ def to_json(profile: Profile) -> dict[str, Any]:
         "digest": None if profile.digest is None else _digest_to_json(profile.digest),
         "unknown_ops": list(profile.unknown_ops),
         "lines": [dataclasses.asdict(line) for line in profile.lines],
+        "timeline": None if profile.timeline is None else _timeline_to_json(profile.timeline),
     }
 
 
@@ -168,6 +173,24 @@ def _digest_to_json(digest: Digest) -> dict[str, Any]:
         "rewards": digest.rewards,
         "episode_rewards": list(digest.episode_rewards),
         "perturbed": digest.is_perturbed,
+    }
+
+
+def _timeline_to_json(timeline: Timeline) -> dict[str, Any]:
+    """Spans as rows under a heading, sites by number: one step can have thousands of events."""
+    sites = dict.fromkeys(span.site for span in timeline.spans)
+    numbers = {site: number for number, site in enumerate(sites)}
+    return {
+        "step": timeline.step,
+        "duration_us": timeline.duration_us,
+        "regions": [dataclasses.asdict(region) for region in timeline.regions],
+        "sites": [dataclasses.asdict(site) for site in sites],
+        "columns": list(_SPAN_COLUMNS),
+        "spans": [
+            [numbers[span.site], *(getattr(span, name) for name in _SPAN_COLUMNS[1:])]
+            for span in timeline.spans
+        ],
+        "spans_left_out": timeline.spans_left_out,
     }
 
 
@@ -226,6 +249,7 @@ def _from_json(data: dict[str, Any]) -> Profile:
             SourceLine(**{**_known(SourceLine, line), "site": CallSite(**line["site"])})
             for line in data.get("lines", ())
         ),
+        timeline=_timeline_from_json(data.get("timeline")),
     )
 
 
@@ -287,4 +311,25 @@ def _digest_from_json(data: dict[str, Any]) -> Digest:
         rewards=data["rewards"],
         episode_rewards=tuple(data["episode_rewards"]),
         is_perturbed=data["perturbed"],
+    )
+
+
+def _timeline_from_json(data: dict[str, Any] | None) -> Timeline | None:
+    if data is None:
+        return None
+    sites = [CallSite(**_known(CallSite, site)) for site in data["sites"]]
+    spans = (dict(zip(data["columns"], row, strict=True)) for row in data["spans"])
+    return Timeline(
+        step=data["step"],
+        duration_us=data["duration_us"],
+        regions=tuple(RegionSpan(**_known(RegionSpan, region)) for region in data["regions"]),
+        spans=tuple(
+            Span(
+                **_known(
+                    Span, {**span, "site": sites[span["site"]], "kind": EventKind(span["kind"])}
+                )
+            )
+            for span in spans
+        ),
+        spans_left_out=data["spans_left_out"],
     )

@@ -19,12 +19,15 @@ from syncprobe.analysis.model import (
     Finding,
     Profile,
     Region,
+    RegionSpan,
     Run,
     Site,
     SourceLine,
+    Span,
     Spread,
     SyncClass,
     Time,
+    Timeline,
 )
 from syncprobe.errors import SyncprobeError
 from syncprobe.events import CallSite, EventKind
@@ -121,6 +124,32 @@ digests = st.builds(
     episode_rewards=st.lists(st.floats(-1e9, 1e9), max_size=3).map(tuple),
     is_perturbed=st.booleans(),
 )
+timelines = st.builds(
+    Timeline,
+    step=whole,
+    duration_us=amounts,
+    regions=st.lists(
+        st.builds(RegionSpan, region=names, start_us=amounts, duration_us=amounts), max_size=2
+    ).map(tuple),
+    spans=st.lists(
+        st.builds(
+            Span,
+            site=call_sites,
+            kind=st.sampled_from(EventKind),
+            operation=names,
+            region=names,
+            is_blocking=st.booleans(),
+            nbytes=whole,
+            start_us=amounts,
+            host_us=amounts,
+            stall_us=amounts,
+            device_start_us=amounts,
+            device_us=amounts,
+        ),
+        max_size=3,
+    ).map(tuple),
+    spans_left_out=whole,
+)
 profiles = st.builds(
     Profile,
     syncprobe=names,
@@ -148,6 +177,7 @@ profiles = st.builds(
         ),
         max_size=2,
     ).map(tuple),
+    timeline=st.none() | timelines,
 )
 
 
@@ -198,7 +228,7 @@ def test_file_names_that_are_no_text_survive(tmp_path):
 
 
 def test_entries_of_a_later_minor_version_are_ignored():
-    data = document(schema="syncprobe.profile/1.4", timeline=[1, 2])
+    data = document(schema="syncprobe.profile/1.4", ranks=[1, 2])
     data["run"]["later"] = True
     data["ceiling"][0]["later"] = True
     assert storage.loads(json.dumps(data)) == factories.profile()
@@ -210,6 +240,7 @@ def test_entries_that_an_older_file_lacks_get_their_defaults():
         del data["run"][key]
     for site in data["sites"]:
         del site["callers"], site["entry"]
+    del data["timeline"]
     loaded = storage.loads(json.dumps(data))
     assert loaded.run == factories.run()
     assert loaded.sites[0].callers == ()

@@ -168,6 +168,50 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """One event on the modelled clocks; times count from the beginning of the step."""
+
+    site: CallSite
+    kind: EventKind
+    operation: str
+    region: str
+    is_blocking: bool
+    nbytes: int
+    start_us: float
+    """When the host reached it."""
+    host_us: float
+    """How long it kept the host; conversions are part of the program's own time and take 0 here."""
+    stall_us: float
+    """The part of that in which the host waited for the device and for the transfer."""
+    device_start_us: float
+    """When the device began to work for it; means nothing where ``device_us`` is 0."""
+    device_us: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionSpan:
+    """A stretch of the host's step spent in one region; stretches neither nest nor overlap."""
+
+    region: str
+    start_us: float
+    duration_us: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """One step on two clocks, host and device, as modelled: the recorded step with most events."""
+
+    step: int
+    """Counting from 0 after warm-up; 0 if the program marked none, and then it is the whole run."""
+    duration_us: float
+    regions: tuple[RegionSpan, ...]
+    spans: tuple[Span, ...]
+    """In the order the host issued them; allocations are left out."""
+    spans_left_out: int = 0
+    """Events of the step beyond the number that is kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
     """What a run computed, so that two runs can be told apart."""
 
@@ -197,6 +241,8 @@ class Profile:
     unknown_ops: tuple[str, ...] = ()
     lines: tuple[SourceLine, ...] = ()
     """Hot functions line by line; empty unless asked for."""
+    timeline: Timeline | None = None
+    """None where no time is modelled."""
 
     def save(self, path: Path | str) -> None:
         """Write the profile as JSON, whole or not at all."""

@@ -78,6 +78,18 @@ class Deviation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What both runs did, step by step and free-running under one seed: the same length each."""
+
+    case: Case
+    legacy_rewards: tuple[float, ...]
+    """Summed over robots."""
+    patched_rewards: tuple[float, ...]
+    action_differences: tuple[float, ...]
+    """The largest between the actions of a robot; infinite where only one run has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseVerdict:
     """What checking one case found."""
 
@@ -89,6 +101,7 @@ class CaseVerdict:
     differences: tuple[Difference, ...] = ()
     """The first of them."""
     deviations: tuple[Deviation, ...] = ()
+    evidence: Evidence | None = None
     seconds: float = 0.0
 
     @property
@@ -129,11 +142,14 @@ class Verdict:
     """One word or line, such as ``identical``."""
     differences: tuple[str, ...] = ()
     """What was found to differ, first things first."""
+    evidence: tuple[Evidence, ...] = ()
+    """One for each case that was run; empty if digests alone were compared."""
 
 
 def conclude(verification: Verification) -> Verdict:
     """What a verification says about the variants it covers."""
     failed = [verdict for verdict in verification.verdicts if not verdict.is_equivalent]
+    evidence = tuple(each.evidence for each in verification.verdicts if each.evidence is not None)
     modes = " and ".join(dict.fromkeys(each.case.mode for each in verification.verdicts))
     steps = max((each.case.steps for each in verification.verdicts), default=0)
     if not failed:
@@ -142,7 +158,9 @@ def conclude(verification: Verification) -> Verdict:
         if any(verdict.has_drifted for verdict in verification.verdicts):
             meaning += "; rewards drift apart by rounding, not significantly"
         return Verdict(
-            is_equivalent=True, summary=f"identical ({modes} mode, {steps} steps, {meaning})"
+            is_equivalent=True,
+            summary=f"identical ({modes} mode, {steps} steps, {meaning})",
+            evidence=evidence,
         )
     total = sum(verdict.found for verdict in failed)
     noun = "value differs" if total == 1 else "values differ"
@@ -150,4 +168,5 @@ def conclude(verification: Verification) -> Verdict:
         is_equivalent=False,
         summary=f"NOT identical ({modes} mode, {steps} steps): {total} {noun}",
         differences=tuple(line for verdict in failed for line in verdict.sentences),
+        evidence=evidence,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from syncprobe.analysis.verdict import Case, CaseVerdict, Verification, steps_text
 from syncprobe.equivalence import checks
+from syncprobe.equivalence.evidence import evidence_of
 from syncprobe.equivalence.matching import KEPT
 from syncprobe.equivalence.scenario import TrainingRun
 from syncprobe.equivalence.tracing import apply_patches, trace_run
@@ -151,7 +152,11 @@ class Verifier:
             verdict = _verdict(case, [exact])
         else:
             verdict = self._judge_fast(case, variant, free)
-        return replace(verdict, seconds=time.perf_counter() - started)
+        return replace(
+            verdict,
+            evidence=evidence_of(case, legacy, free),
+            seconds=time.perf_counter() - started,
+        )
 
     def _judge_fast(self, case: Case, variant: str, free: Trace) -> CaseVerdict:
         forced = self._trace(self.run, case, f"{variant}, teacher-forced", follow=self.legacy)

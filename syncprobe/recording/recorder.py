@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import DEFAULT_REGION, Event, EventKind, EventSum, RegionTime
 from syncprobe.recording.callsite import UNKNOWN_ORIGIN, Memo
+from syncprobe.recording.film import Camera
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
     from syncprobe.clock import Clock
-    from syncprobe.events import Origin
+    from syncprobe.events import Origin, StepFilm
     from syncprobe.recording.callsite import CallSiteFinder
     from syncprobe.simgpu.costs import TwoClocks
 
@@ -84,6 +85,7 @@ class Recorder:
         self._finder = finder
         self._now_ns = clock.now_ns
         self._clocks = clocks
+        self._camera = None if clocks is None else Camera(clocks)
         self._max_events = sys.maxsize if max_events is None else max_events
         self._warmup = warmup
         self._last_step = sys.maxsize if max_steps is None else warmup + max_steps
@@ -153,7 +155,7 @@ class Recorder:
             event_sum.in_steps += 1
             event_sum.nbytes_in_steps += nbytes
         if self._clocks is not None:
-            self._charge(event_sum, self._clocks.event(kind, is_blocking, nbytes, flops))
+            self._charge(event_sum, nbytes, self._clocks.event(kind, is_blocking, nbytes, flops))
         if len(self._kept) < self._max_events:
             self._kept.append((event_sum, self.step, nbytes, thread.name))
         else:
@@ -186,7 +188,7 @@ class Recorder:
             launch.in_steps += 1
             launch.nbytes_in_steps += nbytes
         if self._clocks is not None:
-            self._charge(launch, self._clocks.launch(nbytes, flops))
+            self._charge(launch, nbytes, self._clocks.launch(nbytes, flops))
         if len(self._kept) < self._max_events:
             self._kept.append((allocation, step, allocated, thread.name))
             self._kept.append((launch, step, nbytes, thread.name))
@@ -221,6 +223,8 @@ class Recorder:
         if self.is_on:
             self.step = self._steps_started - self._warmup
             self.steps_recorded += 1
+            if self._camera is not None:
+                self._camera.begin(self.step, self._local.thread.regions[-1])
         self._steps_started += 1
         self.resume()
 
@@ -233,6 +237,8 @@ class Recorder:
             self._decision_read.needed += 1
             self._decision_read = None
         self.step = OUTSIDE
+        if self._camera is not None:
+            self._camera.end()
         if self._steps_started >= self._last_step:
             self.is_on = False
         self.resume()
@@ -241,17 +247,22 @@ class Recorder:
         """Charge what this thread does to a region, until it leaves it."""
         self._count_host_time()
         self._local.thread.regions.append(name)
+        self._cross(name)
         self.resume()
 
     def leave_region(self) -> None:
         """Go back to the region that was open before."""
         self._count_host_time()
-        self._local.thread.regions.pop()
+        regions = self._local.thread.regions
+        regions.pop()
+        self._cross(regions[-1])
         self.resume()
 
     def close(self) -> None:
         """The recording is over: let go of the program's frames."""
         self.end_step()
+        if self._camera is not None:
+            self._camera.end()
         for thread in self._threads:
             thread.memo = Memo()
 
@@ -288,6 +299,11 @@ class Recorder:
             for event_sum, step, nbytes, thread in self._kept
         )
 
+    @property
+    def film(self) -> StepFilm | None:
+        """The step with most events, event by event; None where no time is modelled."""
+        return None if self._camera is None else self._camera.film
+
     def _whose(self, thread: _Thread, frame: FrameType) -> tuple[Origin, str]:
         """Origin and region of what a frame is doing."""
         region = thread.regions[-1]
@@ -311,7 +327,7 @@ class Recorder:
         thread.launches[operation, id(origin), region] = made
         return made
 
-    def _charge(self, event_sum: EventSum, cost: tuple[float, float, float]) -> None:
+    def _charge(self, event_sum: EventSum, nbytes: int, cost: tuple[float, float, float]) -> None:
         """Charge modelled time to a line and a region; only steps are charged, once there are any."""
         if self.step != OUTSIDE or not self._steps_started:
             host_ns, stall_ns, busy_ns = cost
@@ -319,6 +335,12 @@ class Recorder:
             event_sum.stall_ns += stall_ns
             self.device_busy_ns += busy_ns
             self._region_time(event_sum.region).modelled_ns += host_ns
+            if self._camera is not None:
+                self._camera.take(event_sum, nbytes, cost)
+
+    def _cross(self, region: str) -> None:
+        if self._camera is not None:
+            self._camera.cross(region)
 
     def _count_host_time(self) -> None:
         """A mark, not an operation: all the time until now was the program's."""
@@ -340,6 +362,8 @@ class Recorder:
             event_sum.host_ns = event_sum.stall_ns = 0.0
         self.region_times.clear()
         self.device_busy_ns = 0.0
+        if self._camera is not None:
+            self._camera.forget()
 
     def _region_time(self, region: str) -> RegionTime:
         time = self.region_times.get(region)
