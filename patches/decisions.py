@@ -136,8 +136,8 @@ def _sections(agent: Any, count: int, is_exact: bool) -> tuple[Section, ...]:
             ]
     else:
         found += [
-            Section("own", (count, OWN)),
-            Section("objects", (count * OBJECTS, OBJECT)),
+            Section("own", (count, 1, OWN)),
+            Section("objects", (count, OBJECTS, OBJECT)),
             Section("absent", (count, OBJECTS, 1), torch.bool),
         ]
     found += noise_sections(agent, count)
@@ -169,7 +169,7 @@ def _spread(rows: Any, arrays: dict[str, Any], is_exact: bool) -> None:
     """Copy rows to where the encoders want them."""
     absent = rows[:, OWN + SEEN :] < 0.5
     if not is_exact:
-        arrays["own"][:] = rows[:, :OWN]
+        arrays["own"][:, 0] = rows[:, :OWN]
         arrays["objects"].reshape(len(rows), SEEN)[:] = rows[:, OWN : OWN + SEEN]
         arrays["absent"][:, :, 0] = absent
         return
@@ -199,7 +199,7 @@ def choose(
     """Actions on the device: of all robots in fast mode, of the greedy ones in exact mode."""
     forward = _FORWARDS[agent.agent_type](agent, notes, cvar, use_eval)
     if not inputs.is_exact:
-        return _decide(agent, forward(inputs.observation(), inputs.noise()))
+        return _decide(agent, forward(inputs.observation(), inputs.noise()).flatten(end_dim=-2))
     answers = [forward(inputs.observation_of(robot), inputs.noise(robot)) for robot in greedy]
     return _decide(agent, torch.cat(answers) if len(answers) > 1 else answers[0])
 

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 from torch.distributions import Normal
-from torch.nn.functional import linear, log_softmax, relu_, softmax
+from torch.nn.functional import log_softmax, relu_, softmax
 
+from patches.row_products import product
 from patches.rows import OBJECTS, OWN, SEEN, STATE
 
 
@@ -22,10 +23,10 @@ class Observation(NamedTuple):
     """What robots see, ready for the encoders."""
 
     own: Tensor
-    """``[B, 7]``."""
+    """``[B, 7]`` as one batch, ``[B, 1, 7]`` as robots of their own: see `patches.row_products`."""
     objects: Tensor | None
-    """``[B * 5, 5]``; None if no robot of the batch sees any, as legacy has it: the encoder of objects then
-    gets no gradient at all, and its optimizer state stays as it is."""
+    """``[B * 5, 5]`` or ``[B, 5, 5]``; None if no robot of the batch sees any, as legacy has it: the encoder
+    of objects then gets no gradient at all, and its optimizer state stays as it is."""
     absent: Tensor | None
     """``[B, 5, 1]``, true for rows that hold no object."""
 
@@ -41,16 +42,16 @@ def observation_of(rows: Tensor, has_objects: bool) -> Observation:
 
 
 def features(network: Any, seen: Observation) -> Tensor:
-    """Observation features ``[B, 256]``."""
-    own = relu_(linear(seen.own, *layer(network, "self_encoder", "0")))
+    """Observation features ``[B, 256]`` or ``[B, 1, 256]``."""
+    own = relu_(product(seen.own, *layer(network, "self_encoder", "0")))
     batch = own.shape[0]
     if seen.objects is None:
         width = network.max_object_num * network.object_feature_dimension
-        return torch.cat((own, own.new_zeros((batch, width))), 1)
+        return torch.cat((own, own.new_zeros((*own.shape[:-1], width))), -1)
     assert seen.absent is not None, "objects come with their mask"
-    objects = relu_(linear(seen.objects, *layer(network, "object_encoder", "0")))
+    objects = relu_(product(seen.objects, *layer(network, "object_encoder", "0")))
     objects = objects.view(batch, network.max_object_num, -1).masked_fill(seen.absent, 0.0)
-    return torch.cat((own, objects.view(batch, -1)), 1)
+    return torch.cat((own, objects.view(*own.shape[:-1], -1)), -1)
 
 
 def layer(network: Any, *path: str) -> tuple[Tensor, Tensor]:
@@ -62,15 +63,15 @@ def layer(network: Any, *path: str) -> tuple[Tensor, Tensor]:
 
 
 def _dense(network: Any, name: str, inputs: Tensor) -> Tensor:
-    return relu_(linear(inputs, *layer(network, name)))
+    return relu_(product(inputs, *layer(network, name)))
 
 
 def _encode_action(critic: Any, actions: Tensor) -> Tensor:
-    return relu_(linear(actions, *layer(critic, "action_encoder", "0")))
+    return relu_(product(actions, *layer(critic, "action_encoder", "0")))
 
 
 def _out(network: Any, name: str, inputs: Tensor) -> Tensor:
-    return linear(inputs, *layer(network, name))
+    return product(inputs, *layer(network, name))
 
 
 def deterministic_actions(actor: Any, seen: Observation) -> Tensor:
@@ -87,7 +88,7 @@ def _squash(actor: Any, values: Tensor) -> Tensor:
 def sampled_actions(actor: Any, seen: Observation, normals: Tensor) -> Tensor:
     """Actions of SAC for given standard normals, ``[B, 2]``."""
     mean, deviation = _distribution(actor, seen)
-    return _squash(actor, mean + normals * deviation)
+    return _squash(actor, mean + normals.view_as(mean) * deviation)
 
 
 def sampled_actions_with_log_probs(
@@ -125,9 +126,12 @@ def state_action_values(critic: Any, hidden: Tensor, actions: Tensor) -> Tensor:
 def _cosine_features(network: Any, state: Tensor, taus: Tensor) -> Tensor:
     """State features times cosine features of the fractions ``[B, T, 1]``, ``[B * T, 256]``."""
     batch, num_tau = taus.shape[:2]
-    cos = torch.cos(taus * network.pis).view(batch * num_tau, network.n)
-    cos_features = _dense(network, "cos_embedding", cos).view(batch, num_tau, -1)
-    return (state.unsqueeze(1) * cos_features).view(batch * num_tau, -1)
+    cos = torch.cos(taus * network.pis)
+    if state.dim() == 3:
+        return state * _dense(network, "cos_embedding", cos)
+    cos_features = _dense(network, "cos_embedding", cos.view(batch * num_tau, network.n))
+    mixed = state.unsqueeze(1) * cos_features.view(batch, num_tau, -1)
+    return mixed.view(batch * num_tau, -1)
 
 
 def quantile_hidden(critic: Any, seen: Observation, taus: Tensor) -> Tensor:
@@ -204,12 +208,12 @@ def noisy_weights_at_once(network: Any) -> Weights:
 def atoms(network: Any, seen: Observation, weights: Weights) -> Tensor:
     """Duelling sums of Rainbow before the softmax, ``[B, 25, 51]``."""
     state = features(network, seen)
-    value = relu_(linear(state, *weights["hidden_layer_v"]))
-    value = relu_(linear(value, *weights["hidden_layer_v_2"]))
-    value = linear(value, *weights["output_layer_v"])
-    advantage = relu_(linear(state, *weights["hidden_layer_a"]))
-    advantage = relu_(linear(advantage, *weights["hidden_layer_a_2"]))
-    advantage = linear(advantage, *weights["output_layer_a"])
+    value = relu_(product(state, *weights["hidden_layer_v"]))
+    value = relu_(product(value, *weights["hidden_layer_v_2"]))
+    value = product(value, *weights["output_layer_v"])
+    advantage = relu_(product(state, *weights["hidden_layer_a"]))
+    advantage = relu_(product(advantage, *weights["hidden_layer_a_2"]))
+    advantage = product(advantage, *weights["output_layer_a"])
     value = value.view(-1, 1, network.atoms)
     advantage = advantage.view(-1, network.action_size, network.atoms)
     return value + advantage - advantage.mean(1, keepdim=True)

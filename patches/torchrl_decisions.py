@@ -44,7 +44,7 @@ class RowInputs:
 
     def observation(self) -> Observation:
         """All rows at once."""
-        return Observation(self.own, self.objects.view(-1, OBJECT), self.absent)
+        return Observation(self.own.unsqueeze(1), self.objects, self.absent)
 
     def observation_of(self, row: int) -> Observation:
         """One row, in memory of its own as if it were alone."""

@@ -8,16 +8,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from syncprobe._version import __version__
+from syncprobe.declarations import declare_operator
 from syncprobe.recording.marks import region, step
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from syncprobe.analysis.compare import Comparison
+    from syncprobe.analysis.judgement import GateResult
     from syncprobe.analysis.model import Profile
     from syncprobe.recording.session import Recording
 
-__all__ = ["__version__", "compare", "load", "record", "region", "run", "step"]
+__all__ = [
+    "__version__",
+    "compare",
+    "declare_operator",
+    "gate",
+    "load",
+    "record",
+    "region",
+    "run",
+    "step",
+]
 
 
 def record(
@@ -121,4 +133,39 @@ def compare(
             rounds=rounds,
             verify_steps=verify_steps,
         ),
+    )
+
+
+def gate(
+    *what: Profile | Path | str,
+    config: Path | str | None = None,
+    device: str = "auto",
+    gpu: str = "t4",
+    mode: str = "fast",
+    jobs: int = 1,
+) -> GateResult:
+    """Hold programs or profiles to the budgets of a project, as ``syncprobe gate`` does.
+
+    Budgets are run in processes of their own, so a script calls this under ``if __name__ == "__main__"``.
+
+    Args:
+        what: Names of budgets to run now, or profiles and files of profiles, held to every budget that is
+            about such a run. Nothing runs all budgets.
+        config: The project file with the budgets; by default the nearest ``pyproject.toml``.
+        device: As in :func:`record`; like the next two, for budgets that leave it open.
+        gpu: As in :func:`record`.
+        mode: How patched code runs: ``fast`` or ``exact``.
+        jobs: Budgets to run at a time; what is timed runs alone.
+    """
+    from pathlib import Path  # marking a region needs none of it
+
+    from syncprobe import gating
+    from syncprobe.config import Settings
+    from syncprobe.gated_runs import GateOptions
+
+    settings = Settings(device=device, gpu=gpu, mode=mode)
+    return gating.gate(
+        what,
+        config=None if config is None else Path(config),
+        options=GateOptions(settings=settings, jobs=jobs),
     )

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 STEPS_WITHOUT_DRIFT: Final = 200
 """Free runs are held to their limits for so long; rounding may then have led them elsewhere."""
 ACTION_LIMIT: Final = Limit(absolute=1e-6)
-"""For states with numbers up to 50, and in proportion above."""
-LOSS_LIMIT: Final = Limit(absolute=1e-7, relative=1e-5)
+LOSS_LIMIT: Final = Limit(relative=1e-5)
 LEARNT_LIMIT: Final = Limit(absolute=1e-6, relative=1e-5)
 DRIFT_LIMIT: Final = Limit(absolute=1e-3)
 FORCED_LIMITS: Final = {
@@ -49,12 +48,7 @@ def check_forced(legacy: Trace, variant: Trace) -> Match:
 
 
 def check_free(legacy: Trace, variant: Trace) -> Match:
-    """Left to itself, with the policy it has, a variant takes the same way.
-
-    Learning is left out: Adam turns the smallest difference of a gradient into a step of full size, so two
-    correct runs that learn from slightly different states part sooner or later. What is learnt from the same
-    states is compared in the forced run, and what learning leads to by its rewards.
-    """
+    """Left to itself, learning included, a variant takes the same way."""
 
     def is_checked(entry: Entry) -> bool:
         is_early = entry.step is None or entry.step < STEPS_WITHOUT_DRIFT

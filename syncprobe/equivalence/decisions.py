@@ -62,25 +62,18 @@ class Decisions:
 
         return around
 
-    def _hear_one(self, state: Any, action: Any) -> Any:
-        return self._settle(action, _scale(state))
+    def _hear_one(self, _state: Any, action: Any) -> Any:
+        return self._settle(action)
 
-    def _hear_first(self, state: Any, answer: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (self._settle(answer[0], _scale(state)), *answer[1:])
+    def _hear_first(self, _state: Any, answer: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self._settle(answer[0]), *answer[1:])
 
-    def _hear_several(self, states: list[Any], actions: list[Any]) -> list[Any]:
-        return [
-            self._settle(action, _scale(state))
-            for state, action in zip(states, actions, strict=True)
-        ]
+    def _hear_several(self, _states: list[Any], actions: list[Any]) -> list[Any]:
+        return [self._settle(action) for action in actions]
 
     def _hear_rows(self, _observation: Any, answer: Any) -> Any:
         rows = answer["action"]
-        own, objects = (answer[name].cpu().numpy() for name in ("self_state", "objects_state"))
-        chosen = [
-            self._settle(row, _scale((own[number], objects[number])))
-            for number, row in enumerate(rows.cpu().numpy().copy())
-        ]
+        chosen = [self._settle(row) for row in rows.cpu().numpy().copy()]
         if self._forced is not None:
             import torch  # whoever made the rows has imported it
 
@@ -88,7 +81,7 @@ class Decisions:
             answer.set("action", forced)
         return answer
 
-    def _settle(self, action: Any, scale: float) -> Any:
+    def _settle(self, action: Any) -> Any:
         """Note a choice, and return it or what it is forced to be."""
         number = len(self.made)
         self.made.append(
@@ -97,7 +90,6 @@ class Decisions:
                 is_evaluation=self._is_evaluation,
                 place=self._place,
                 action=action,
-                scale=scale,
             )
         )
         self._place += 1
@@ -106,9 +98,3 @@ class Decisions:
         if number >= len(self._forced):
             raise OutOfScriptError("more choices were asked for than legacy makes")
         return self._forced[number].action
-
-
-def _scale(state: Any) -> float:
-    own, objects = state
-    seen = np.asarray(objects, dtype=np.float64).reshape(-1)
-    return float(np.abs([*own, *seen]).max())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,10 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from syncprobe.equivalence.trace import Array, Arrays, Proposal, StepTrace, Trace
-
-
-USUAL_SCALE: Final = 50.0
-"""Distances in states go up to it. Thrusts go up to 1000, and single precision rounds in proportion."""
 
 
 class Entry(NamedTuple):
@@ -26,8 +22,6 @@ class Entry(NamedTuple):
     step: int | None
     robot: int | None
     value: Array | str | None
-    scale: float = 1.0
-    """How many times wider its limit is than usual."""
 
     @property
     def key(self) -> tuple[str, str, int | None, int | None]:
@@ -74,8 +68,7 @@ def _proposals(step: StepTrace, proposals: list[Proposal]) -> Iterator[Entry]:
 
 
 def _proposal(proposal: Proposal, detail: str, robot: int | None) -> Entry:
-    scale = max(1.0, proposal.scale / USUAL_SCALE)
-    return Entry("proposed action", detail, proposal.timestep, robot, proposal.value, scale)
+    return Entry("proposed action", detail, proposal.timestep, robot, proposal.value)
 
 
 def _step(step: StepTrace) -> Iterator[Entry]:

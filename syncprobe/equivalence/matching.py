@@ -36,10 +36,6 @@ class Limit:
         """Equal to the last bit."""
         return not self.absolute and not self.relative
 
-    def times(self, factor: float) -> Limit:
-        """A limit so many times as wide."""
-        return Limit(self.absolute * factor, self.relative * factor)
-
     def __str__(self) -> str:
         parts = []
         if self.absolute:
@@ -114,7 +110,7 @@ def match(
     result = Match(check)
     others = {entry.key: entry for entry in found if is_checked(entry)}
     for entry in filter(is_checked, expected):
-        limit = (limits or {}).get(entry.quantity, EXACT).times(entry.scale)
+        limit = (limits or {}).get(entry.quantity, EXACT)
         other = others.pop(entry.key, None)
         result.compared += 1
         if other is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from syncprobe.targets.base import require_positive
@@ -12,7 +12,6 @@ HISTORY: Final = 2000
 """Transitions that the replay starts with: enough for Rainbow to draw valid batches from the first step on."""
 HEADROOM: Final = 300
 """More transitions until the ring is full: less than a run stores, so that it wraps around."""
-NEVER: Final = 1_000_000_000
 SMALL_MAP: Final = {"width": 30, "height": 30, "clear_r": 4.0}
 """Robots meet obstacles, each other and their goals within a few steps."""
 
@@ -52,10 +51,6 @@ class TrainingRun:
     learning_starts: int = 4
     target_update_interval: int = 16
     update_every: int = 4
-
-    def without_learning(self) -> TrainingRun:
-        """The same run with the policy it starts with: nothing is learnt and nothing evaluated."""
-        return replace(self, learning_starts=NEVER)
 
     def __post_init__(self) -> None:
         require_positive("steps", self.steps, minimum=2)

@@ -23,8 +23,6 @@ class Proposal:
     """How many choices of the same step or evaluation came before."""
     action: Any
     """As the trainer gets it: types matter to the environment's arithmetic."""
-    scale: float
-    """The largest number in the state it was chosen for: forwards round in proportion to it."""
 
     @property
     def value(self) -> Array:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from syncprobe.declarations import declared_launches
 from syncprobe.events import EventKind
 from syncprobe.simgpu.flops import FLOPS
 from syncprobe.simgpu.operators import ALLOCATING, LAUNCHING, SILENT
@@ -411,7 +412,8 @@ def rule_for(overload: Any) -> Rule:
 def _find(overload: Any) -> Rule:
     namespace, name = overload._schema.name.split("::")
     if namespace not in {"aten", "prims"}:
-        return Rule(is_known=False)
+        launches = declared_launches(overload._schema.name)
+        return Rule(is_known=False) if launches is None else Rule(launches=launches)
     special = _SPECIAL.get(name)
     if special is not None:
         return special

@@ -50,7 +50,6 @@ def test_choices_are_kept_in_order(trace):
         action is not None for step in trace.steps for action in step.actions
     )
     assert any(proposal.is_evaluation for proposal in trace.proposals)
-    assert all(proposal.scale > 1 for proposal in training[:3])
 
 
 def test_the_legacy_code_is_left_as_it_was():

@@ -1,0 +1,92 @@
+"""A linear layer for several robots at once, each multiplied as if it were alone.
+
+Replaces: nothing; the forwards of several robots at once are built on it
+Removes:  a launch per robot and layer
+Keeps:    on the host, every bit: the sums of a product are split by the number of its rows, so the rows of a
+          plain product over all robots differ in their last bits from products made robot by robot
+
+A device has one kernel for all rows and rounds as it likes. What runs where is decided by the dispatcher, so
+that a simulated device, which computes on the host, gives the host's bits and is charged for one launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+import syncprobe
+
+MOST_ROBOTS: Final = 16
+"""More than these are multiplied at once everywhere: it is faster, and moves the last bits."""
+TRIED: Final = 2000
+"""Numbers that have to be equal before a way is trusted."""
+
+Way = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def _as_matrices(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    count, rows, _ = inputs.shape
+    return torch.baddbmm(bias.expand(count, rows, -1), inputs, weight.t().expand(count, -1, -1))
+
+
+def _as_pixels(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """A convolution over as many pixels as there are rows: torch loops over the robots itself."""
+    convolved: Tensor = torch.ops.aten._slow_conv2d_forward(  # noqa: SLF001  # the loop has no public name
+        inputs.transpose(1, 2).unsqueeze(3), weight[..., None, None], (1, 1), bias, (1, 1), (0, 0)
+    )
+    return convolved.squeeze(3).transpose(1, 2)
+
+
+def _one_by_one(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    # In memory of its own, as legacy has it: where a row begins can decide how its sum is split.
+    return torch.stack([linear(each.clone(), weight, bias) for each in inputs])
+
+
+WAYS: Final[tuple[Way, ...]] = (linear, _as_matrices, _as_pixels, _one_by_one)
+"""All compute the same sums, quickest first; only the last one rounds as legacy does on any machine."""
+
+_chosen: dict[tuple[int, ...], Way] = {}
+
+
+def _on_host(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    shape = (*inputs.shape, weight.shape[0], torch.get_num_threads())
+    way = _chosen.get(shape)
+    if way is None:
+        way = _chosen[shape] = next(way for way in WAYS if _keeps_bits(way, shape[:-1]))
+    return way(inputs, weight, bias)
+
+
+def _keeps_bits(way: Way, shape: tuple[int, ...]) -> bool:
+    """Whether a way rounds as products made one by one: how sums are split depends on shapes and threads."""
+    *inputs_shape, outputs = shape
+    numbers = inputs_shape[0] * inputs_shape[1] * outputs
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(1 + TRIED // numbers):
+        inputs = torch.randn(inputs_shape, generator=generator)
+        weight = torch.randn((outputs, inputs_shape[-1]), generator=generator)
+        bias = torch.randn(outputs, generator=generator)
+        if not torch.equal(way(inputs, weight, bias), _one_by_one(inputs, weight, bias)):
+            return False
+    return True
+
+
+_library: Any = torch.library.Library("patches", "DEF")  # type: ignore[no-untyped-call]  # torch's own
+_library.define("linear_by_robot(Tensor inputs, Tensor weight, Tensor bias) -> Tensor")
+_library.impl("linear_by_robot", _on_host, "CPU")
+_library.impl("linear_by_robot", linear, "CUDA")
+_library.impl("linear_by_robot", linear, "Meta")
+syncprobe.declare_operator("patches::linear_by_robot", launches=1)
+_linear_by_robot: Way = torch.ops.patches.linear_by_robot.default
+
+
+def product(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """A linear layer; ``[N, R, K]`` are R rows for each of N robots, ``[B, K]`` is one batch."""
+    if inputs.dim() == 2 or inputs.shape[0] > MOST_ROBOTS:
+        return linear(inputs, weight, bias)
+    # On the host the detour through the dispatcher would cost as much as the product.
+    multiply = _on_host if inputs.is_cpu else _linear_by_robot
+    return multiply(inputs, weight, bias)
