@@ -271,12 +271,7 @@ def cached_weights(notes: Notes, network: Any, *, with_noise: bool) -> forwards.
     """
     if not with_noise:
         return forwards.noisy_weights(network, with_noise=False)
-    layers = [getattr(network, name) for name in forwards.NOISY_LAYERS]
-    versions = [
-        tensor._version  # noqa: SLF001  # torch counts changes under no public name
-        for layer in layers
-        for tensor in (*layer.parameters(), *layer.buffers())
-    ]
+    versions = [tensor._version for tensor in forwards.noisy_tensors(network)]  # noqa: SLF001  # no public name
     cached = notes.weights
     if cached is None or cached[0] is not network or cached[1] != versions:
         cached = notes.weights = network, versions, forwards.noisy_weights_at_once(network)

@@ -8,7 +8,7 @@ Keeps:    each matrix product with its shapes and layouts, and each elementwise 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,6 +17,9 @@ from torch.nn.functional import log_softmax, relu_, softmax
 
 from patches.row_products import product
 from patches.rows import OBJECTS, OWN, SEEN, STATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Observation(NamedTuple):
@@ -176,6 +179,14 @@ NOISY_LAYERS = (
     "output_layer_v",
     "output_layer_a",
 )
+
+
+def noisy_tensors(network: Any) -> Iterator[Tensor]:
+    """Means, deviations and noise of Rainbow's noisy layers."""
+    for name in NOISY_LAYERS:
+        noisy = network._modules[name]  # noqa: SLF001  # a quarter of the cost of asking the module
+        yield from noisy._parameters.values()  # noqa: SLF001
+        yield from noisy._buffers.values()  # noqa: SLF001
 
 
 def noisy_weights(network: Any, *, with_noise: bool = True) -> Weights:
