@@ -8,7 +8,7 @@ export PYTHONWARNINGS ?= default
 # One thread: two on a small machine are slower, and golden data was recorded with one.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help setup profile test lint types bench check format clean
+.PHONY: help setup profile test lint types gate bench check format clean
 
 help:            ## Show this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## /\t/' | expand -t 12
@@ -36,10 +36,13 @@ lint: setup      ## Check style, formatting and spelling
 types: setup     ## Check types
 	$(BIN)/mypy
 
+gate: setup      ## Hold the built-in training loops to their budgets in pyproject.toml
+	$(BIN)/syncprobe gate --jobs 2
+
 bench: setup     ## Run the benchmarks, print their figures and hold them to their bounds
 	$(BIN)/pytest --benchmark-only --benchmark-columns=median,iqr,ops,rounds tests/benchmarks
 
-check: lint types bench test  ## What CI runs; the tests come last, so that their closing line does too
+check: lint types gate bench test  ## What CI runs; the tests come last, so that their closing line does too
 
 format: setup    ## Format and fix what can be fixed
 	$(BIN)/ruff check --fix .

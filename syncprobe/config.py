@@ -64,17 +64,22 @@ def find_project_file(folder: Path) -> Path | None:
     )
 
 
-def _project_settings(folder: Path) -> Iterator[tuple[str, object, str]]:
-    path = find_project_file(folder)
-    if path is None:
-        return
+def project_table(path: Path) -> dict[str, object]:
+    """All that a project file has under ``[tool.syncprobe]``."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("syncprobe", {})
     except (OSError, ValueError, AttributeError) as error:
         raise SettingsError(f"Could not read {path}: {error}.") from error
     if not isinstance(table, dict):
         raise SettingsError(f"[{TABLE}] in {path} must be a table.")
-    for key, value in table.items():
+    return table
+
+
+def _project_settings(folder: Path) -> Iterator[tuple[str, object, str]]:
+    path = find_project_file(folder)
+    if path is None:
+        return
+    for key, value in project_table(path).items():
         if key not in RESERVED_TABLES:
             yield key, value, f"[{TABLE}] of {path}"
 

@@ -108,7 +108,7 @@ def loads(text: str, name: str = "the profile") -> Profile:
 def to_json(profile: Profile) -> dict[str, Any]:
     """The profile as plain data, keys as the schema names them."""
     run = dataclasses.asdict(profile.run)
-    run["patches"] = list(profile.run.patches)
+    run["patches"], run["notes"] = list(profile.run.patches), list(profile.run.notes)
     run["complete"] = run.pop("is_complete")
     return {
         "schema": f"{SCHEMA_NAME}/{SCHEMA_VERSION}",
@@ -255,7 +255,7 @@ def _from_json(data: dict[str, Any]) -> Profile:
 
 def _run_from_json(data: dict[str, Any]) -> Run:
     fields = dict(data)
-    fields["patches"] = tuple(fields["patches"])
+    fields["patches"], fields["notes"] = tuple(fields["patches"]), tuple(fields.get("notes", ()))
     fields["is_complete"] = fields.pop("complete", True)
     return Run(**_known(Run, fields))
 

@@ -21,6 +21,7 @@ FORBIDDEN = {
     ),
     "events.py": ("torch", "syncprobe.recording", "syncprobe.analysis"),
     "findings": ("torch", "syncprobe.recording", "syncprobe.targets", "syncprobe.rendering"),
+    "importing": ("torch", "syncprobe.recording", "syncprobe.targets", "syncprobe.rendering"),
     "rendering": ("torch", "syncprobe.recording", "syncprobe.targets", "syncprobe.simgpu"),
     "storage.py": ("torch", "syncprobe.recording", "syncprobe.rendering", "pickle"),
     "simgpu": (

@@ -67,6 +67,7 @@ runs = st.builds(
     is_complete=st.booleans(),
     exit_code=st.integers(-255, 255),
     interruption=st.none() | names,
+    notes=st.lists(names, max_size=2).map(tuple),
 )
 sites = st.builds(
     Site,

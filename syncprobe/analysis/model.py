@@ -62,6 +62,8 @@ class Run:
     """What the program would have exited with."""
     interruption: str | None = None
     """Why it did not run to its end."""
+    notes: tuple[str, ...] = ()
+    """What has to be known to read the figures, such as what a trace cannot tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

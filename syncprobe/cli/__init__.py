@@ -60,7 +60,14 @@ COMMANDS.add(
 )
 COMMANDS.add(
     "report",
-    Command(summary="show saved profiles as text, Markdown or JSON", module="syncprobe.cli.report"),
+    Command(summary="show saved profiles in any format", module="syncprobe.cli.report"),
+)
+COMMANDS.add(
+    "import",
+    Command(
+        summary="turn a trace of torch.profiler, from a real GPU, into a profile",
+        module="syncprobe.cli.import_trace",
+    ),
 )
 COMMANDS.add(
     "compare",
@@ -72,6 +79,13 @@ COMMANDS.add(
 COMMANDS.add(
     "verify",
     Command(summary="whether the patches change anything but cost", module="syncprobe.cli.verify"),
+)
+COMMANDS.add(
+    "gate",
+    Command(
+        summary="hold programs to the budgets of pyproject.toml",
+        module="syncprobe.cli.gate",
+    ),
 )
 COMMANDS.add(
     "plan",

@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe import config, storage
 from syncprobe.cli import output, progress
+from syncprobe.cli.destination import check_writable
 from syncprobe.cli.parsing import at_least
+from syncprobe.cli.quoting import ProjectSource
 from syncprobe.comparing import LEVELS, PIPELINES, CompareOptions, compare
 from syncprobe.config import CHOICES
+from syncprobe.rendering import Page
 from syncprobe.rendering.comparison import COMPARISON_FORMATS
+from syncprobe.rendering.html.page import check_templates, render_comparison
 from syncprobe.targets.base import TargetOptions
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
     from syncprobe.running import Progress
 
@@ -37,7 +42,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="write the comparison there too: .json, .md, or text",
+        help="write the comparison there too: .json, .md, .html, or text",
+    )
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="write a page with charts and a timeline there"
     )
     add_run_options(parser)
     parser.add_argument(
@@ -80,17 +88,34 @@ def add_run_options(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Compare, show, and fail if the variants do not do the same."""
+    wanted = _files(arguments)
+    for path in wanted:
+        check_writable(path)
+    if render_comparison in wanted.values():
+        check_templates()
     with output.reserved_stdout(arguments.json), progress.shown() as listener:
         options = options_of(arguments, listener)
         comparison = compare(arguments.first, arguments.second, options)
-    if arguments.output is not None:
-        name = {".json": "json", ".md": "md"}.get(arguments.output.suffix, "console")
-        storage.write_text(arguments.output, COMPARISON_FORMATS[name](comparison))
-        output.say(f"Comparison written to {output.one_line(str(arguments.output))}.")
+    for path, render in wanted.items():
+        page = Page(source=ProjectSource(Path.cwd()))
+        storage.write_text(path, render(comparison, page))
+        output.say(f"Comparison written to {output.one_line(str(path))}.")
     name = "json" if arguments.json else "console"
     output.put(COMPARISON_FORMATS[name](comparison, output.page()))
     is_refuted = comparison.verdict is not None and comparison.verdict.is_equivalent is False
     return NOT_EQUIVALENT if is_refuted else 0
+
+
+def _files(arguments: Namespace) -> dict[Path, Callable[..., str]]:
+    """What is to be written, and how: a file is what its name says."""
+    files: dict[Path, Callable[..., str]] = {}
+    if arguments.output is not None:
+        name = {".json": "json", ".md": "md"}.get(arguments.output.suffix, "console")
+        is_page = arguments.output.suffix == ".html"
+        files[arguments.output] = render_comparison if is_page else COMPARISON_FORMATS[name]
+    if arguments.html is not None:
+        files[arguments.html] = render_comparison
+    return files
 
 
 def options_of(arguments: Namespace, listener: Progress) -> CompareOptions:

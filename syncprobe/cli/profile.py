@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe import config, storage
 from syncprobe.cli import output, progress
-from syncprobe.cli.parsing import UsageError, at_least
+from syncprobe.cli.destination import check_writable
+from syncprobe.cli.parsing import at_least
+from syncprobe.cli.quoting import ProjectSource
 from syncprobe.config import CHOICES
-from syncprobe.rendering import FORMATS
+from syncprobe.rendering import FORMATS, Page
+from syncprobe.rendering.html.page import check_templates
 from syncprobe.rendering.summary import variant_name, warnings_of
 from syncprobe.targets.base import TargetOptions, parse_patches
 
@@ -46,6 +49,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="where the profile goes (default: reports/, named after the run; "
         "the same run again replaces its file)",
     )
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="write a page with charts and a timeline there"
+    )
 
 
 def run(arguments: Namespace) -> int:
@@ -55,8 +61,10 @@ def run(arguments: Namespace) -> int:
         os.environ,
         {"device": arguments.device, "gpu": arguments.gpu, "mode": arguments.mode},
     )
-    for path in filter(None, (arguments.output, arguments.sample)):
-        _check_writable(path)
+    for path in filter(None, (arguments.output, arguments.sample, arguments.html)):
+        check_writable(path)
+    if arguments.html is not None:
+        check_templates()
     with output.reserved_stdout(arguments.json):
         profile = _profile(arguments, settings)
     path = arguments.output or Path(settings.reports) / default_name(profile.run, settings)
@@ -68,6 +76,10 @@ def run(arguments: Namespace) -> int:
     else:
         output.put(FORMATS["console"].render([profile], output.page()))
     shown_path = output.one_line(shlex.quote(str(path)))
+    if arguments.html is not None:
+        page = Page(source=ProjectSource(Path.cwd()))
+        storage.write_text(arguments.html, FORMATS["html"].render([profile], page))
+        output.say(f"Page written to {output.one_line(shlex.quote(str(arguments.html)))}.")
     if arguments.sample is not None:
         output.say(f"Samples written to {output.one_line(shlex.quote(str(arguments.sample)))}.")
     output.say(f"Profile written to {shown_path}. Show it again: syncprobe report {shown_path}")
@@ -148,17 +160,6 @@ def _command(arguments: Namespace) -> str:
     if arguments.program_arguments:
         words += ["--", *arguments.program_arguments]
     return shlex.join(words)
-
-
-def _check_writable(path: Path) -> None:
-    """Refuse a place for the profile before the program runs, not a minute later."""
-    folder = next(parent for parent in path.absolute().parents if parent.exists())
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder. Name a file in it.")
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise UsageError(
-            f"Nothing can be written to {folder}. Choose another place for {path.name}."
-        )
 
 
 def _add_run_options(parser: ArgumentParser) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syncprobe import storage
 from syncprobe.cli import output
 from syncprobe.cli.parsing import UsageError
-from syncprobe.rendering import FORMATS
+from syncprobe.cli.quoting import ProjectSource
+from syncprobe.rendering import FORMATS, Page
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -36,10 +38,12 @@ def run(arguments: Namespace) -> int:
         )
     profiles = [storage.load(path) for path in arguments.profiles]
     if arguments.output is not None:
-        storage.write_text(arguments.output, chosen.render(profiles))
+        page = Page(source=ProjectSource(Path.cwd()))
+        storage.write_text(arguments.output, chosen.render(profiles, page))
         output.say(f"Report written to {output.one_line(str(arguments.output))}.")
         if not arguments.json:
             return 0
         chosen = FORMATS["json"]
-    output.put(chosen.render(profiles, output.page()))
+    page = replace(output.page(), source=ProjectSource(Path.cwd()))
+    output.put(chosen.render(profiles, page))
     return 0

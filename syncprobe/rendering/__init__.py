@@ -12,8 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from syncprobe.analysis.model import Profile
+    from syncprobe.events import CallSite
 
 DEFAULT_WIDTH: Final = 100
+
+
+class SourceText(Protocol):
+    """Knows what lines of source say."""
+
+    def __call__(self, site: CallSite, /) -> str:
+        """The line, without its indentation; empty if it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +31,8 @@ class Page:
     width: int = DEFAULT_WIDTH
     """Columns."""
     is_coloured: bool = False
+    source: SourceText | None = None
+    """For formats that quote lines of source; None quotes none."""
 
 
 class Render(Protocol):
@@ -54,6 +64,30 @@ FORMATS.add(
     Format(summary="Markdown, for a pull request", entry="syncprobe.rendering.markdown:render"),
 )
 FORMATS.add(
+    "html",
+    Format(
+        summary="a page with charts and a timeline, for a browser",
+        entry="syncprobe.rendering.html.page:render",
+    ),
+)
+FORMATS.add(
     "json",
     Format(summary="all there is, for machines", entry="syncprobe.rendering.json_text:render"),
+)
+FORMATS.add(
+    "sarif",
+    Format(summary="SARIF, for code scanning", entry="syncprobe.rendering.sarif:render"),
+)
+FORMATS.add(
+    "perfetto",
+    Format(
+        summary="the modelled step, for ui.perfetto.dev",
+        entry="syncprobe.rendering.perfetto:render",
+    ),
+)
+FORMATS.add(
+    "speedscope",
+    Format(
+        summary="flame graphs, for speedscope.app", entry="syncprobe.rendering.speedscope:render"
+    ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import EventKind
@@ -33,6 +33,8 @@ class Column:
     """Holds names from source code, for formats that set them apart."""
     is_optional: bool = False
     """May be left out where there is no room."""
+    is_modelled: bool = False
+    """Is left out where no time was modelled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,20 @@ LINE: Final = Column(title="line", is_name=True, is_code=True, is_path=True, min
 
 def sections(profile: Profile) -> Iterator[Section]:
     """Everything worth showing, in the order people look for it."""
+    has_model = profile.time.modelled_ms_per_step is not None
+    return (section if has_model else _without_model(section) for section in _sections(profile))
+
+
+def _without_model(section: Section) -> Section:
+    kept = [place for place, column in enumerate(section.columns) if not column.is_modelled]
+    return replace(
+        section,
+        columns=tuple(section.columns[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in section.rows),
+    )
+
+
+def _sections(profile: Profile) -> Iterator[Section]:
     yield _events(profile)
     if profile.regions:
         yield _regions(profile)
@@ -109,7 +125,7 @@ def _regions(profile: Profile) -> Section:
     columns = (
         Column(title="region", is_name=True, minimum=12),
         Column(title=measured_label(profile)),
-        Column(title=modelled_label(profile)),
+        Column(title=modelled_label(profile), is_modelled=True),
         Column(title="syncs"),
         Column(title="launches"),
         Column(title="to host"),
@@ -126,18 +142,23 @@ def _findings(profile: Profile) -> Section:
     )
     advice = {finding.rule: finding for finding in dearest_first}
     return Section(
-        title=f"Findings, per {profile.rate_noun}, us {modelled_label(profile)}",
+        title=f"Findings, per {profile.rate_noun}{_costs(profile)}",
         columns=(
             Column(title="rule", is_name=True, minimum=5),
             LINE,
             Column(title="what", is_name=True, minimum=20),
             Column(title="count"),
-            Column(title="us"),
+            Column(title="us", is_modelled=True),
             Column(title="plan step"),
         ),
         rows=tuple(_finding_row(finding) for finding in dearest_first),
         notes=tuple(f"{rule}: {advice[rule].advice}" for rule in sorted(advice)),
     )
+
+
+def _costs(profile: Profile) -> str:
+    """What the title of a table with costs adds."""
+    return "" if profile.time.modelled_ms_per_step is None else f", us {modelled_label(profile)}"
 
 
 def _finding_row(finding: Finding) -> tuple[str, ...]:
@@ -153,14 +174,14 @@ def _finding_row(finding: Finding) -> tuple[str, ...]:
 
 def _sites(profile: Profile) -> Section:
     return Section(
-        title=f"Sites, per {profile.rate_noun}, us {modelled_label(profile)}",
+        title=f"Sites, per {profile.rate_noun}{_costs(profile)}",
         columns=(
             LINE,
             Column(title="kind", is_name=True),
             Column(title="operation", is_name=True, is_code=True, minimum=14),
             Column(title="region", is_name=True, minimum=6, is_optional=True),
             Column(title="count"),
-            Column(title="us"),
+            Column(title="us", is_modelled=True),
             Column(title="class", is_name=True, is_optional=True),
             Column(title="rule", is_name=True, minimum=5, is_optional=True),
             Column(title="function", is_name=True, is_code=True, minimum=12, is_optional=True),
@@ -264,9 +285,10 @@ def _facts(profile: Profile) -> Section:
             f"Actions {profile.digest.actions[:12]}, rewards {profile.digest.rewards[:12]}: "
             f"{_agreement(profile)}."
         )
-    notes.append(
-        f"Figures marked {modelled_label(profile)} are computed for that device, not measured on it."
-    )
+    if profile.time.modelled_ms_per_step is not None:
+        notes.append(
+            f"Figures marked {modelled_label(profile)} are computed for that device, not measured on it."
+        )
     return Section(title="About this run", notes=tuple(notes))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.rendering import details, figures
@@ -10,7 +11,7 @@ from syncprobe.rendering.details import LINE, Column, Section
 from syncprobe.rendering.summary import QUESTIONS, line_sentence, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from syncprobe.analysis.model import Profile
     from syncprobe.rendering import Page
@@ -19,37 +20,36 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 60_000
 """GitHub refuses comments over 65,536; a few words around the report must fit too."""
 ROW_LIMITS: Final = (50, 20, 8, 3, 0)
+FEWEST_NOTES: Final = 3
+OPEN_ROWS: Final = 8
+"""A table that is not folded away keeps at least as many."""
 MAX_CELL: Final = 120
-MAX_PARAGRAPH: Final = 1_000
-_CUT: Final = "\n\n_Cut: the rest does not fit in a comment. `--format json` has it all._\n"
-# An underscore inside a word is no emphasis, and names are full of them.
-_SPECIAL: Final = re.compile(r"[&<>|`*\[\]\\~#@$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+MAX_PARAGRAPH: Final = 500
+"""Characters, each of which may need six to be shown as itself: one first screen always fits."""
+_ROOM_FOR_NOTE: Final = 200
+# An underscore inside a word is no emphasis, and names are full of them. Addresses would become links.
+_SPECIAL: Final = re.compile(
+    r"[&<>|`*\[\]\\~#@$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.", re.IGNORECASE
+)
 _PLAIN_IN_CODE: Final = re.compile(r"[^`|\\]+")
 
 
 def render(profiles: Sequence[Profile], _page: Page) -> str:
-    """The profiles one after the other, with as many rows as fit."""
-    for limit in ROW_LIMITS:
-        text = "\n---\n\n".join("\n".join(_document(profile, limit)) for profile in profiles)
-        if len(text.encode("utf-8", "replace")) <= MAX_BYTES:
-            return text
-    kept = text.encode("utf-8", "replace")[: MAX_BYTES - len(_CUT)].decode("utf-8", "ignore")
-    return kept.rpartition("\n")[0] + _CUT
+    """The profiles one after the other, with as many rows as fit, and then as many parts."""
+    return _fitted(lambda limit: _parts(profiles, limit))
 
 
 def render_sections(title: str, paragraphs: Sequence[str], sections: Iterable[Section]) -> str:
     """Anything that comes as sections, with as many rows as fit; the first is open."""
     opened, *others = sections
-    for limit in ROW_LIMITS:
-        lines = [f"## syncprobe: {escape(figures.shortened(title, MAX_PARAGRAPH))}", ""]
-        lines += [f"- {escape(figures.shortened(text, MAX_PARAGRAPH))}" for text in paragraphs]
-        lines += ["", *_table(opened.columns, opened.rows)]
-        for section in others:
-            lines += ["", *_section(section, limit)]
-        text = "\n".join([*lines, ""])
-        if len(text.encode("utf-8", "replace")) <= MAX_BYTES:
-            break
-    return text
+
+    def parts(limit: int) -> Iterator[list[str]]:
+        yield [f"## syncprobe: {_paragraph(title)}"]
+        yield [f"- {_paragraph(text)}" for text in paragraphs]
+        yield list(_rows(opened, max(limit, OPEN_ROWS)))
+        yield from (list(_section(section, limit)) for section in others)
+
+    return _fitted(parts)
 
 
 def escape(text: str) -> str:
@@ -65,27 +65,53 @@ def code(text: str) -> str:
     return escape(text)
 
 
-def _document(profile: Profile, limit: int) -> Iterator[str]:
-    yield from _first_screen(summarise(profile))
-    for section in details.sections(profile):
-        yield ""
-        yield from _section(section, limit)
-    yield ""
+def _fitted(parts: Callable[[int], Iterable[Sequence[str]]]) -> str:
+    """Parts with as many rows in their tables as fit; if they never do, the first few parts.
+
+    A part is whole or left out: half a table or an open fold would swallow what follows.
+    """
+    for limit in ROW_LIMITS:
+        blocks = ["".join(f"{line}\n" for line in part) for part in parts(limit)]
+        if sum(map(_size, blocks)) <= MAX_BYTES:
+            return "\n".join(blocks)
+    sizes = accumulate(map(_size, blocks))
+    kept = sum(size <= MAX_BYTES - _ROOM_FOR_NOTE for size in sizes)
+    lines = [line for block in blocks[kept:] for line in block.splitlines() if line]
+    note = f"… {len(lines):,} more lines left out: they do not fit in a comment. `--format json` has it all.\n"
+    return "\n".join([*blocks[:kept], note])
+
+
+def _size(block: str) -> int:
+    return len(block.encode("utf-8", "replace")) + len("\n")
+
+
+def _parts(profiles: Sequence[Profile], limit: int) -> Iterator[list[str]]:
+    for number, profile in enumerate(profiles):
+        rule = ["---", ""] if number else []
+        yield [*rule, *_first_screen(summarise(profile))]
+        yield from (list(_section(section, limit)) for section in details.sections(profile))
+
+
+def _paragraph(text: str) -> str:
+    return escape(_short(text, MAX_PARAGRAPH, figures.shortened))
+
+
+def _short(text: str, length: int, shorten: Callable[[str, int], str]) -> str:
+    # Spelling out what cannot be seen makes a text longer, and a long one takes its time.
+    return shorten(figures.printable(shorten(text, length)), length)
 
 
 def _first_screen(summary: Summary) -> Iterator[str]:
-    yield f"## syncprobe: {escape(figures.shortened(summary.title, MAX_PARAGRAPH))}"
+    yield f"## syncprobe: {_paragraph(summary.title)}"
     for warning in summary.warnings:
         yield ""
-        yield f"**{escape(figures.shortened(warning, MAX_PARAGRAPH))}**"
+        yield f"**{_paragraph(warning)}**"
     yield ""
     yield f"### 1. {QUESTIONS[0]}"
     yield ""
-    yield f"**{escape(summary.verdict)}**"
+    yield f"**{_paragraph(summary.verdict)}**"
     yield ""
-    yield from (
-        f"- {escape(figures.shortened(reason, MAX_PARAGRAPH))}" for reason in summary.reasons
-    )
+    yield from (f"- {_paragraph(reason)}" for reason in summary.reasons)
     yield ""
     yield f"### 2. {QUESTIONS[1]}"
     yield ""
@@ -93,10 +119,10 @@ def _first_screen(summary: Summary) -> Iterator[str]:
     yield ""
     yield f"### 3. {QUESTIONS[2]}"
     yield ""
-    yield f"**{escape(figures.shortened(summary.first.headline, MAX_PARAGRAPH))}**"
+    yield f"**{_paragraph(summary.first.headline)}**"
     for text in filter(None, (summary.first.advice, summary.first.next_step)):
         yield ""
-        yield escape(figures.shortened(text, MAX_PARAGRAPH))
+        yield _paragraph(text)
 
 
 def _costly_lines(summary: Summary) -> Iterator[str]:
@@ -129,17 +155,25 @@ def _section(section: Section, limit: int) -> Iterator[str]:
     yield f"<summary>{escape(section.title)}</summary>"
     if section.rows:
         yield ""
-        yield from _table(section.columns, section.rows[:limit])
-        left_out = len(section.rows) - limit
-        if left_out > 0:
-            yield ""
-            yield f"… and {left_out:,} more; `--format json` has them all."
+        yield from _rows(section, limit)
     if section.notes:
         yield ""
-        shown = section.notes[: max(limit, 3)]
-        yield from (f"- {escape(figures.shortened(note, MAX_PARAGRAPH))}" for note in shown)
+        shown = section.notes[: max(limit, FEWEST_NOTES)]
+        yield from (f"- {_paragraph(note)}" for note in shown)
+        yield from _left_out(len(section.notes) - len(shown))
     yield ""
     yield "</details>"
+
+
+def _rows(section: Section, limit: int) -> Iterator[str]:
+    yield from _table(section.columns, section.rows[:limit])
+    yield from _left_out(len(section.rows) - limit)
+
+
+def _left_out(number: int) -> Iterator[str]:
+    if number > 0:
+        yield ""
+        yield f"… and {number:,} more; `--format json` has them all."
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -151,7 +185,7 @@ def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator
 
 def _cell(text: str, column: Column) -> str:
     shorten = figures.shortened_left if column.is_path else figures.shortened
-    fitted = shorten(text, MAX_CELL)
+    fitted = _short(text, MAX_CELL, shorten)
     return code(fitted) if column.is_code and fitted != details.NOTHING else escape(fitted)
 
 

@@ -104,7 +104,7 @@ def variant_name(patches: tuple[int, ...]) -> str:
 
 
 def warnings_of(profile: Profile) -> tuple[str, ...]:
-    """Reasons to doubt the figures, worst first."""
+    """What has to be known to read the figures, reasons to doubt them first."""
     warnings = []
     if not profile.run.is_complete:
         why = profile.run.interruption or f"exit code {profile.run.exit_code}"
@@ -114,7 +114,7 @@ def warnings_of(profile: Profile) -> tuple[str, ...]:
             "PERTURBED: the recorded run did something else than the clean run; "
             "its counts describe another program."
         )
-    return tuple(warnings)
+    return (*warnings, *profile.run.notes)
 
 
 def counts_sentence(profile: Profile) -> str:

@@ -41,12 +41,39 @@ def test_digests_that_differ_prove_nothing_and_fail_nothing(files, capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "start"), [("c.json", "{"), ("c.md", "## syncprobe"), ("c.txt", "syncprobe: AC-IQN")]
+    ("name", "start"),
+    [
+        ("c.json", "{"),
+        ("c.md", "## syncprobe"),
+        ("c.html", "<!DOCTYPE html>"),
+        ("c.txt", "syncprobe: AC-IQN"),
+    ],
 )
 def test_the_comparison_can_be_kept(name, start, files, tmp_path, capsys):
     assert main(["compare", "a.json", "b.json", "-o", name]) == 0
     assert (tmp_path / name).read_text().startswith(start)
     assert f"Comparison written to {name}." in capsys.readouterr().err
+
+
+def test_a_page_goes_beside_everything_else(files, tmp_path, capsys):
+    assert (
+        main(["compare", "a.json", "b.json", "--html", "pages/c.html", "-o", "c.md", "--json"]) == 0
+    )
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["schema"] == "syncprobe.comparison/1"
+    page = (tmp_path / "pages" / "c.html").read_text(encoding="utf-8")
+    assert "Equivalence: identical (digests of all actions and rewards, 42 steps)." in page
+    assert (tmp_path / "c.md").exists()
+    assert "Comparison written to pages/c.html." in shown.err
+
+
+@pytest.mark.parametrize("option", ["--html", "-o"])
+def test_a_place_that_cannot_hold_the_comparison_is_refused_before_the_run(
+    option, asked, tmp_path, capsys
+):
+    assert main(["compare", "baseline", "optimized", option, str(tmp_path)]) == 2
+    assert "options" not in asked
+    assert "is a folder" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from syncprobe.analysis.model import Digest
 from syncprobe.cli import main
 from syncprobe.cli.profile import default_name
 from syncprobe.config import Settings
+from syncprobe.rendering.html import page as templates
 from tests.rendering import factories
 
 
@@ -106,13 +107,33 @@ def test_json_leaves_nothing_else_on_standard_output(asked, capsys):
 
 
 @pytest.mark.parametrize("place", [".", "file/x.json"])
+@pytest.mark.parametrize("option", ["-o", "--html"])
 def test_a_place_that_cannot_hold_the_profile_is_refused_before_the_run(
-    place, asked, tmp_path, capsys
+    option, place, asked, tmp_path, capsys
 ):
     (tmp_path / "file").write_text("x")
-    assert main(["profile", "train", "-o", place]) == 2
+    assert main(["profile", "train", option, place]) == 2
     assert asked == []
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_page_is_written_beside_the_profile(asked, tmp_path, capsys):
+    assert main(["profile", "train", "--html", "page.html", "-o", "mine.json"]) == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "train, AC-IQN, 5 robots, baseline" in page
+    assert "Page written to page.html." in capsys.readouterr().err
+    _, options = asked[0]
+    assert "--html" not in options.command
+
+
+def test_a_page_that_cannot_be_made_is_refused_before_the_run(asked, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    templates._environment.cache_clear()
+    assert main(["profile", "train", "--html", "page.html"]) == 2
+    templates._environment.cache_clear()
+    assert asked == []
+    assert "pip install 'syncprobe[report]'" in capsys.readouterr().err
 
 
 def test_a_perturbed_run_is_announced(monkeypatch, tmp_path, capsys):

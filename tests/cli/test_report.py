@@ -28,7 +28,9 @@ def test_the_console_is_the_default(saved, capsys):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_goes_to_the_screen_or_to_a_file(name, saved, capsys, tmp_path):
-    expected = FORMATS[name].render([factories.profile()])
+    profile = factories.profile(timeline=factories.timeline())
+    storage.save(profile, saved)
+    expected = FORMATS[name].render([profile])
     assert main(["report", str(saved), "--format", name]) == 0
     assert capsys.readouterr().out == expected
     target = tmp_path / "new" / "out.txt"
@@ -78,3 +80,21 @@ def test_a_bad_profile_leaves_the_output_alone(text, message, saved, capsys, tmp
     assert message in shown.err
     assert shown.err.count("\n") == 1
     assert target.read_text(encoding="utf-8") == "before"
+
+
+def test_a_page_quotes_the_project_and_nothing_else(tmp_path, monkeypatch):
+    project, outside = tmp_path / "project", tmp_path / "outside.py"
+    project.mkdir()
+    (project / "ours.py").write_text("first\naction = net(state).item()\n")
+    (project / "notes.txt").write_text("first\nproject notes\n")
+    outside.write_text("first\nsecret outside\n")
+    (project / "link.py").symlink_to(outside)
+    paths = ("ours.py", "notes.txt", "../outside.py", str(outside), "link.py", "gone.py", "a\0b.py")
+    sites = tuple(factories.site(path=path, line=2) for path in paths)
+    storage.save(factories.profile(sites=sites), project / "profile.json")
+    monkeypatch.chdir(project)
+    assert main(["report", "profile.json", "--format", "html", "-o", "page.html"]) == 0
+    page = (project / "page.html").read_text(encoding="utf-8")
+    assert "action = net(state).item()" in page
+    assert "secret outside" not in page
+    assert "project notes" not in page

@@ -11,12 +11,15 @@ from syncprobe.analysis.model import (
     Finding,
     Profile,
     Region,
+    RegionSpan,
     Run,
     Site,
     SourceLine,
+    Span,
     Spread,
     SyncClass,
     Time,
+    Timeline,
 )
 from syncprobe.events import CallSite, EventKind
 
@@ -283,3 +286,53 @@ def empty_profile(**fields: Any) -> Profile:
         "digest": None,
     }
     return profile(**{**defaults, **fields})
+
+
+def span(kind: EventKind = EventKind.LAUNCH, **fields: Any) -> Span:
+    """A launch at 10 us: 5 us on the host, then 8 us on the device."""
+    defaults: dict[str, Any] = {
+        "site": call_site(),
+        "operation": "aten::addmm",
+        "region": "act",
+        "is_blocking": False,
+        "nbytes": 0,
+        "start_us": 10.0,
+        "host_us": 5.0,
+        "stall_us": 0.0,
+        "device_start_us": 15.0,
+        "device_us": 8.0,
+    }
+    return Span(kind=kind, **{**defaults, **fields})
+
+
+def timeline(**fields: Any) -> Timeline:
+    """A step of 100 us: a conversion, a launch and a read that waits for it, then the environment."""
+    read = {"operation": "aten::_local_scalar_dense", "is_blocking": True, "nbytes": 4}
+    defaults: dict[str, Any] = {
+        "step": 3,
+        "duration_us": 100.0,
+        "regions": (
+            RegionSpan(region="act", start_us=0.0, duration_us=40.0),
+            RegionSpan(region="env", start_us=40.0, duration_us=60.0),
+        ),
+        "spans": (
+            span(
+                EventKind.CONVERSION,
+                operation="torch.tensor",
+                start_us=8.0,
+                host_us=0.0,
+                device_us=0.0,
+            ),
+            span(),
+            span(
+                EventKind.SCALAR_READ,
+                start_us=16.0,
+                host_us=19.0,
+                stall_us=19.0,
+                device_start_us=34.999,
+                device_us=0.001,
+                **read,
+            ),
+        ),
+    }
+    return Timeline(**{**defaults, **fields})

@@ -1,0 +1,62 @@
+"""``syncprobe import``: a trace that torch.profiler recorded becomes a profile."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from syncprobe import config, storage
+from syncprobe.cli import output
+from syncprobe.cli.parsing import UsageError
+from syncprobe.cli.profile import default_name
+from syncprobe.importing import import_trace
+from syncprobe.rendering import FORMATS
+from syncprobe.rendering.summary import warnings_of
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the options of ``import``."""
+    parser.add_argument(
+        "trace",
+        type=Path,
+        metavar="TRACE",
+        help="what torch.profiler's export_chrome_trace() wrote: .json or .json.gz",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="where the profile goes (default: reports/, named after the trace)",
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Read the trace, keep and show the profile."""
+    settings = config.resolve(Path.cwd(), os.environ, {})
+    profile = import_trace(arguments.trace)
+    named = replace(profile.run, target=_stem(arguments.trace))
+    path = arguments.output or Path(settings.reports) / default_name(named, settings)
+    if path.exists() and path.samefile(arguments.trace):
+        raise UsageError(f"{path} is the trace itself. Choose another place with -o.")
+    storage.save(profile, path)
+    if arguments.json:
+        for warning in warnings_of(profile):
+            output.say(output.one_line(warning))
+        output.put(storage.dumps(profile))
+    else:
+        output.put(FORMATS["console"].render([profile], output.page()))
+    shown_path = output.one_line(shlex.quote(str(path)))
+    output.say(f"Profile written to {shown_path}. Show it again: syncprobe report {shown_path}")
+    return 0
+
+
+def _stem(trace: Path) -> str:
+    """What the trace is called, without what says that it is one."""
+    return trace.name.removesuffix(".gz").removesuffix(".json") or "trace"
