@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -19,13 +19,9 @@ from legacy_marinenav.marinenav_env.envs.marinenav_env import MarineNavEnv3
 from legacy_marinenav.policy.agent import Agent
 from patches.batches import draw_inputs
 from syncprobe import measuring
-from syncprobe.analysis.ratio import ratio_of
+from syncprobe.pytest_speed import SpeedGate
 from syncprobe.targets.base import TargetOptions
 from syncprobe.targets.marinenav import AGENTS, TrainTarget
-from tests.benchmarks.interleaved import Work, ratio
-
-if TYPE_CHECKING:
-    from pytest_benchmark.fixture import BenchmarkFixture
 
 # Robots that overlap owe each other no turn that could be computed.
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
@@ -34,6 +30,9 @@ TOLERATED: Final = 2 / 3
 CALLS: Final = 5
 """Calls per measurement, so that switching the patches on does not count."""
 ALL_STEPS: Final = (1, 2, 3, 4, 5)
+
+Work = Callable[[], object]
+Hold = Callable[..., None]
 
 
 @pytest.fixture(autouse=True)
@@ -44,23 +43,27 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def report(
-    benchmark: BenchmarkFixture,
-    what: str,
-    reached: float,
-    figure: float,
-    after: Work,
-    *,
-    known: float | None = None,
-) -> None:
-    """Print a ratio beside the figure it is meant to reach, and assert two thirds of it.
+@pytest.fixture
+def hold(syncprobe_speedup: SpeedGate) -> Hold:
+    """Assert two thirds of the figure that a ratio is meant to reach, and print both.
 
     Where the figure is known to be out of reach, two thirds of what was reached are asserted instead.
     """
-    print(f"\n{what}: {reached:.1f}x (figure: {figure:g}x{', not reached' if known else ''})")
-    benchmark.extra_info |= {"ratio": round(reached, 2), "figure": figure}
-    benchmark.pedantic(after, rounds=1)
-    assert reached >= TOLERATED * (known or figure)
+
+    def hold_to_two_thirds(
+        what: str,
+        before: Work,
+        after: Work,
+        figure: float,
+        known: float | None = None,
+        **options: Any,
+    ) -> None:
+        bound = TOLERATED * (known or figure)
+        ratio = syncprobe_speedup(before, after, at_least=bound, **options).speedup.ratio
+        remark = ", not reached" if known else ""
+        print(f"\n{what}: {ratio.median:.1f}x (figure: {figure:g}x{remark})")
+
+    return hold_to_two_thirds
 
 
 def stepping(robots: int) -> Work:
@@ -81,16 +84,14 @@ def stepping(robots: int) -> Work:
 
 
 @pytest.mark.parametrize(("robots", "figure"), [(5, 20), (20, 40)])
-def test_environment_step(benchmark: BenchmarkFixture, robots: int, figure: float) -> None:
+def test_environment_step(hold: Hold, robots: int, figure: float) -> None:
     before, after = stepping(robots), stepping(robots)
 
     def patched() -> object:
         with patches.applied("5"):
             return after()
 
-    patched()
-    measured = ratio(before, patched, rounds=9)
-    report(benchmark, f"environment step, {robots} robots", measured.median, figure, patched)
+    hold(f"environment step, {robots} robots", before, patched, figure, rounds=9)
 
 
 def acting(agent_type: str, robots: int, steps: str) -> Work:
@@ -120,17 +121,14 @@ OUT_OF_REACH: Final = {("IQN", 64): 4.5}
 
 @pytest.mark.parametrize("robots", [5, 64])
 @pytest.mark.parametrize("agent_type", AGENTS)
-def test_acting_for_all_robots(benchmark: BenchmarkFixture, agent_type: str, robots: int) -> None:
-    before, after = acting(agent_type, robots, "none"), acting(agent_type, robots, "all")
-    before(), after()
-    measured = ratio(before, after, rounds=15)
-    report(
-        benchmark,
+def test_acting_for_all_robots(hold: Hold, agent_type: str, robots: int) -> None:
+    hold(
         f"act, {agent_type}, {robots} robots",
-        measured.median,
+        acting(agent_type, robots, "none"),
+        acting(agent_type, robots, "all"),
         3 if robots == 5 else 20,
-        after,
         known=OUT_OF_REACH.get((agent_type, robots)),
+        rounds=15,
     )
 
 
@@ -153,7 +151,7 @@ def legacy_sample(agent: Any) -> Callable[[], object]:
     return sample
 
 
-def test_replay_sample(benchmark: BenchmarkFixture) -> None:
+def test_replay_sample(hold: Hold) -> None:
     random.seed(0)
     old, new = filled("AC-IQN", "none"), filled("AC-IQN", "all")
 
@@ -161,33 +159,31 @@ def test_replay_sample(benchmark: BenchmarkFixture) -> None:
         return draw_inputs(new, new.patch_notes)
 
     with patches.applied("all"):
-        sample()
-        measured = ratio(legacy_sample(old), sample, rounds=41)
-        report(benchmark, "replay sample of 64, to tensors", measured.median, 10, sample)
+        hold("replay sample of 64, to tensors", legacy_sample(old), sample, 10, rounds=41)
+
+
+def training(agent_type: str, steps: tuple[int, ...], mode: str = "fast") -> Callable[[], float]:
+    target = TrainTarget(TargetOptions(agent=agent_type, steps=24, patches=steps, mode=mode))
+    return lambda: measuring.clean_pass(target, "cpu").ms_per_step
+
+
+LOOPS: Final[dict[str, Any]] = {"is_self_timed": True, "rounds": 3, "most_rounds": 12}
 
 
 @pytest.mark.parametrize("agent_type", AGENTS)
-def test_training_loop(benchmark: BenchmarkFixture, agent_type: str) -> None:
-    figure = 8.0 if agent_type == "AC-IQN" else 6.0
-
-    def target(steps: tuple[int, ...], mode: str = "fast") -> TrainTarget:
-        return TrainTarget(TargetOptions(agent=agent_type, steps=24, patches=steps, mode=mode))
-
-    variants = {
-        "legacy": target(()),
-        "fast": target(ALL_STEPS),
-        "exact": target(ALL_STEPS, mode="exact"),
-    }
-    passes = measuring.in_turns(variants, "cpu", rounds=3)
-    times = {name: [one.ms_per_step for one in each] for name, each in passes.items()}
-    exact = ratio_of(times["exact"], times["fast"]).median
-    print(f"\n{agent_type}, exact mode: {exact:.2f}x the time of fast mode (figure: 1.25x)")
-    reached = ratio_of(times["legacy"], times["fast"]).median
-    report(
-        benchmark,
+def test_training_loop(hold: Hold, agent_type: str) -> None:
+    hold(
         f"training loop, {agent_type}",
-        reached,
-        figure,
-        lambda: measuring.clean_pass(variants["fast"], "cpu"),
+        training(agent_type, ()),
+        training(agent_type, ALL_STEPS),
+        8 if agent_type == "AC-IQN" else 6,
+        **LOOPS,
     )
-    assert exact <= 1.25 / TOLERATED
+
+
+@pytest.mark.parametrize("agent_type", AGENTS)
+def test_exact_mode_costs_little(syncprobe_speedup: SpeedGate, agent_type: str) -> None:
+    fast, exact = (training(agent_type, ALL_STEPS, mode) for mode in ("fast", "exact"))
+    verdict = syncprobe_speedup(fast, exact, at_least=TOLERATED / 1.25, **LOOPS)
+    slower = 1 / verdict.speedup.ratio.median
+    print(f"\n{agent_type}, exact mode: {slower:.2f}x the time of fast mode (figure: 1.25x)")
