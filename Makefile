@@ -8,7 +8,7 @@ export PYTHONWARNINGS ?= default
 # One thread: two on a small machine are slower, and golden data was recorded with one.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help setup profile test lint types gate bench check format clean
+.PHONY: help setup profile test lint types gate bench check reports format clean
 
 help:            ## Show this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## /\t/' | expand -t 12
@@ -43,6 +43,18 @@ bench: setup     ## Run the benchmarks, print their figures and hold them to the
 	$(BIN)/pytest --benchmark-only --benchmark-columns=median,iqr,ops,rounds tests/benchmarks
 
 check: lint types gate bench test  ## What CI runs; the tests come last, so that their closing line does too
+
+# Everything here runs on the simulated device; measured times are this machine's.
+reports: setup   ## Make the committed reports again: budgets, levels of the plan, comparisons, figures
+	$(BIN)/syncprobe gate --update --jobs 2
+	for agent in AC-IQN DQN; do name=$$(echo $$agent | tr A-Z a-z); \
+	  $(BIN)/syncprobe plan --agent $$agent --profiles reports/levels --html reports/plan-$$name.html || exit 1; \
+	done
+	for agent in AC-IQN IQN DDPG DQN SAC Rainbow; do name=$$(echo $$agent | tr A-Z a-z); \
+	  $(BIN)/syncprobe compare baseline optimized --agent $$agent -o reports/compare-$$name.md || exit 1; \
+	done
+	$(BIN)/syncprobe compare baseline optimized --html reports/compare-ac-iqn.html
+	$(BIN)/pytest --benchmark-only --benchmark-columns=median,iqr --figures reports/figures.md tests/benchmarks
 
 format: setup    ## Format and fix what can be fixed
 	$(BIN)/ruff check --fix .

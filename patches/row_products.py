@@ -22,7 +22,7 @@ import syncprobe
 
 MOST_ROBOTS: Final = 16
 """More than these are multiplied at once everywhere: it is faster, and moves the last bits."""
-TRIED: Final = 2000
+TRIED: Final = 200
 """Numbers that have to be equal before a way is trusted."""
 
 Way = Callable[[Tensor, Tensor, Tensor], Tensor]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -32,6 +33,9 @@ from syncprobe.events import CallSite, EventKind
 
 SCHEMA_NAME: Final = "syncprobe.profile"
 SCHEMA_VERSION: Final = 1
+_PLAIN_LIST: Final = re.compile(r"\[\n[^\[\]{}]*\]")
+_LINE_BREAK: Final = re.compile(r"\n *")
+"""Formatting wherever it is: in strings, line breaks are escaped."""
 _SPAN_COLUMNS: Final = tuple(field.name for field in dataclasses.fields(Span))
 
 
@@ -78,7 +82,9 @@ def load(path: Path | str) -> Profile:
 def dumps(profile: Profile) -> str:
     """The profile as JSON text."""
     # ASCII, because a file name may hold bytes that are no text and would not be written otherwise.
-    return json.dumps(to_json(profile), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+    text = json.dumps(to_json(profile), indent=1, ensure_ascii=True, allow_nan=False)
+    # Lists of plain values, such as the rows of a timeline, read and compare best on one line each.
+    return _PLAIN_LIST.sub(lambda found: _LINE_BREAK.sub(" ", found[0]), text) + "\n"
 
 
 def loads(text: str, name: str = "the profile") -> Profile:

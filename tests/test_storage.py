@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from importlib import resources
 
 import jsonschema
@@ -220,6 +221,15 @@ def test_the_schema_is_itself_valid():
 )
 def test_the_schema_refuses_what_is_never_written(change):
     assert not VALIDATOR.is_valid(document(**change))
+
+
+def test_rows_are_on_lines_of_their_own_and_strings_stay_as_they_are():
+    odd = ("a  b", "[", "]  [", "{ \n  }")
+    timeline = factories.timeline(spans=(factories.span(),))
+    profile = replace(factories.profile(), unknown_ops=odd, timeline=timeline)
+    text = storage.dumps(profile)
+    assert storage.loads(text) == profile
+    assert sum("aten::" in line and line.strip().startswith("[") for line in text.splitlines()) == 1
 
 
 def test_file_names_that_are_no_text_survive(tmp_path):

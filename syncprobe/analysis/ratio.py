@@ -23,6 +23,13 @@ class Ratio:
     high: float
     rounds: int
 
+    @property
+    def inverse(self) -> Ratio:
+        """The same measurements, the other way round."""
+        return Ratio(
+            median=1 / self.median, low=1 / self.high, high=1 / self.low, rounds=self.rounds
+        )
+
     def at_least(self, bound: float) -> bool | None:
         """Whether the ratio reaches a bound; None if the measurement cannot tell."""
         if self.low >= bound:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NOWHERE: Final = CallSite(path="<no user code>", line=0, function="")
 """The site of work that no frame of user code asked for, such as a library's own thread."""
 
-LIBRARIES: Final = ("torch", "functorch", "numpy", "tensordict")
+LIBRARIES: Final = ("torch", "functorch", "numpy", "tensordict", "_pytest", "pluggy")
 MAX_KEY: Final = 2 * 48
 """How deep a stack is looked at: two entries per user frame."""
 OWN_CODE: Final = ""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncprobe.analysis.ratio import ratio_of
+from syncprobe.analysis.ratio import Ratio, ratio_of
 
 times = st.lists(st.floats(min_value=1e-3, max_value=1e3), min_size=1, max_size=12)
 
@@ -36,3 +36,8 @@ def test_a_bound_inside_the_interval_is_inconclusive() -> None:
 def test_measurements_must_come_in_pairs() -> None:
     with pytest.raises(ValueError, match="pairs"):
         ratio_of([1.0], [])
+
+
+def test_the_inverse_turns_the_interval_round() -> None:
+    ratio = Ratio(median=2.0, low=1.0, high=4.0, rounds=3)
+    assert ratio.inverse == Ratio(median=0.5, low=0.25, high=1.0, rounds=3)

@@ -16,6 +16,7 @@ from syncprobe.recording import marks
 from syncprobe.recording.stopwatch import Stopwatch
 from syncprobe.targets.base import TargetOptions
 from syncprobe.targets.marinenav import AGENTS, TrainTarget
+from tests.benchmarks.conftest import Note
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
@@ -24,7 +25,7 @@ STEPS = 24
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_training_step(benchmark: BenchmarkFixture, agent: str) -> None:
+def test_training_step(benchmark: BenchmarkFixture, note: Note, agent: str) -> None:
     target = TrainTarget(TargetOptions(agent=agent, steps=STEPS))
     passes: list[Stopwatch] = []
 
@@ -42,10 +43,8 @@ def test_training_step(benchmark: BenchmarkFixture, agent: str) -> None:
     total = sum(regions.values())
     shares = {name: round(regions[name] / total, 3) for name in ("act", "env", "insert", "learn")}
     benchmark.extra_info |= {"steps per second": round(1e3 / total, 1), **shares}
-    print(
-        f"\n{agent}: {1e3 / total:.1f} steps/s; "
-        + ", ".join(f"{n} {s:.0%}" for n, s in shares.items())
-    )
+    spent = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+    note(f"legacy, {agent}: {spent}", f"{1e3 / total:.1f} steps/s")
     assert shares["env"] > 0.5, "the environment step dominates this code base"
     assert shares["learn"] > 0.02, "learning updates must be part of what is measured"
     assert shares["act"] > 0.01

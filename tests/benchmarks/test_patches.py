@@ -22,6 +22,7 @@ from syncprobe import measuring
 from syncprobe.pytest_speed import SpeedGate
 from syncprobe.targets.base import TargetOptions
 from syncprobe.targets.marinenav import AGENTS, TrainTarget
+from tests.benchmarks.conftest import Note
 
 # Robots that overlap owe each other no turn that could be computed.
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
@@ -44,8 +45,8 @@ def _one_thread() -> Iterator[None]:
 
 
 @pytest.fixture
-def hold(syncprobe_speedup: SpeedGate) -> Hold:
-    """Assert two thirds of the figure that a ratio is meant to reach, and print both.
+def hold(syncprobe_speedup: SpeedGate, note: Note) -> Hold:
+    """Assert two thirds of the figure that a ratio is meant to reach, and note both.
 
     Where the figure is known to be out of reach, two thirds of what was reached are asserted instead.
     """
@@ -60,8 +61,7 @@ def hold(syncprobe_speedup: SpeedGate) -> Hold:
     ) -> None:
         bound = TOLERATED * (known or figure)
         ratio = syncprobe_speedup(before, after, at_least=bound, **options).speedup.ratio
-        remark = ", not reached" if known else ""
-        print(f"\n{what}: {ratio.median:.1f}x (figure: {figure:g}x{remark})")
+        note(what, ratio, f"{figure:g}x, not reached" if known else f"{figure:g}x")
 
     return hold_to_two_thirds
 
@@ -182,8 +182,8 @@ def test_training_loop(hold: Hold, agent_type: str) -> None:
 
 
 @pytest.mark.parametrize("agent_type", AGENTS)
-def test_exact_mode_costs_little(syncprobe_speedup: SpeedGate, agent_type: str) -> None:
+def test_exact_mode_costs_little(syncprobe_speedup: SpeedGate, note: Note, agent_type: str) -> None:
     fast, exact = (training(agent_type, ALL_STEPS, mode) for mode in ("fast", "exact"))
     verdict = syncprobe_speedup(fast, exact, at_least=TOLERATED / 1.25, **LOOPS)
-    slower = 1 / verdict.speedup.ratio.median
-    print(f"\n{agent_type}, exact mode: {slower:.2f}x the time of fast mode (figure: 1.25x)")
+    slower = verdict.speedup.ratio.inverse
+    note(f"exact mode, {agent_type}, times as long as fast mode", slower, "at most 1.25x")

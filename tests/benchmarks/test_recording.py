@@ -21,6 +21,7 @@ from syncprobe.recording.session import Recording
 from syncprobe.speed_gate import timed
 from syncprobe.targets.base import TargetOptions
 from syncprobe.targets.marinenav import TrainTarget
+from tests.benchmarks.conftest import Note
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
@@ -52,15 +53,13 @@ def recorded() -> None:
         target.execute("cuda")
 
 
-def test_recording_a_training_run(syncprobe_speedup: SpeedGate) -> None:
-    """At most three times the plain run; torch.profiler with stacks and its export costs 3.8 times."""
+def test_recording_a_training_run(syncprobe_speedup: SpeedGate, note: Note) -> None:
     verdict = syncprobe_speedup(lambda: trained("cpu"), recorded, at_least=1 / 3, **RUNS)
-    cost = 1 / verdict.speedup.ratio.median
-    print(f"\nrecording a training run: {cost:.2f}x the plain CPU run")
+    note("recording, times as long as the plain run", verdict.speedup.ratio.inverse, "at most 3x")
 
 
 def test_recording_is_cheaper_than_torch_profiler_with_stacks(
-    syncprobe_speedup: SpeedGate,
+    syncprobe_speedup: SpeedGate, note: Note
 ) -> None:
     def profiled() -> None:
         with (
@@ -72,8 +71,11 @@ def test_recording_is_cheaper_than_torch_profiler_with_stacks(
             result.export_chrome_trace(str(Path(folder) / "trace.json"))
 
     verdict = syncprobe_speedup(profiled, recorded, at_least=1.0, **RUNS)
-    cost = 1 / verdict.speedup.ratio.median
-    print(f"\nrecording: {cost:.2f}x the time of torch.profiler(with_stack=True) and its export")
+    note(
+        "recording, times as long as torch.profiler with stacks and export",
+        verdict.speedup.ratio.inverse,
+        "at most 1x",
+    )
 
 
 def loop(device: str) -> None:
@@ -85,7 +87,7 @@ def loop(device: str) -> None:
         torch.relu(a)
 
 
-def test_recording_one_operation(benchmark: BenchmarkFixture) -> None:
+def test_recording_one_operation(benchmark: BenchmarkFixture, note: Note) -> None:
     """At most 25 microseconds per operation beyond the operation itself, where one takes 1.6 on its own.
 
     On a slower machine both take longer, so the bound grows with the plain operation; half as much again is
@@ -102,14 +104,12 @@ def test_recording_one_operation(benchmark: BenchmarkFixture) -> None:
         gc.unfreeze()
     alone = plain / OPERATIONS * 1e6
     cost = (recorded - plain) / OPERATIONS * 1e6
-    print(
-        f"\nrecording one operation: {cost:.1f} us beyond the {alone:.1f} us it takes (figure: 25)"
-    )
+    note(f"recording one operation, beyond its own {alone:.1f} us", f"{cost:.1f} us", "25 us")
     benchmark.extra_info["microseconds"] = round(cost, 1)
     assert cost <= 1.5 * 25.0 * max(1.0, alone / 1.6)
 
 
-def test_marks_while_nothing_is_recording(benchmark: BenchmarkFixture) -> None:
+def test_marks_while_nothing_is_recording(benchmark: BenchmarkFixture, note: Note) -> None:
     """Under a microsecond for a region and a step, so that they can stay in user code."""
 
     def marked() -> None:
@@ -118,7 +118,7 @@ def test_marks_while_nothing_is_recording(benchmark: BenchmarkFixture) -> None:
                 pass
 
     best = min(seconds(marked) for _ in range(7)) / 10_000 * 1e6
-    print(f"\na step and a region while nothing records: {best:.2f} us")
+    note("a step and a region while nothing records", f"{best:.2f} us", "under 1 us")
     benchmark.extra_info["microseconds"] = round(best, 2)
     benchmark.pedantic(marked, rounds=1)
     assert best < 1.0
@@ -129,7 +129,9 @@ def test_marks_while_nothing_is_recording(benchmark: BenchmarkFixture) -> None:
     [(["-c", "import syncprobe"], 0.3), (["-m", "syncprobe", "--help"], 0.5)],
     ids=["import", "help"],
 )
-def test_starting_up(benchmark: BenchmarkFixture, arguments: list[str], limit: float) -> None:
+def test_starting_up(
+    benchmark: BenchmarkFixture, note: Note, arguments: list[str], limit: float
+) -> None:
     """The one place with absolute times: they are part of what the tool promises."""
     command = [sys.executable, *arguments]
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
@@ -140,7 +142,8 @@ def test_starting_up(benchmark: BenchmarkFixture, arguments: list[str], limit: f
     empty = [sys.executable, "-c", "pass"]
     base = min(seconds(lambda: subprocess.run(empty, check=True)) for _ in range(5))
     best = min(seconds(start) for _ in range(7)) - base
-    print(f"\n{' '.join(arguments)}: {best:.3f} s beyond the interpreter's own start")
+    what = f"`python {' '.join(arguments)}`, beyond the interpreter's own start"
+    note(what, f"{best:.3f} s", f"under {limit} s")
     benchmark.extra_info["seconds"] = round(best, 3)
     benchmark.pedantic(start, rounds=1)
     assert best < limit

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from syncprobe import planning
+from syncprobe import planning, storage
 from syncprobe.cli import main
 from tests.rendering import factories
 
@@ -44,3 +44,19 @@ def test_json_has_steps_and_levels(asked, capsys):
     data = json.loads(capsys.readouterr().out)
     assert [step["number"] for step in data["steps"]] == [1, 2, 3, 4, 5]
     assert [level["name"] for level in data["levels"]][-1] == "step5"
+
+
+def test_profiles_and_a_page_are_written_where_they_are_wanted(asked, tmp_path, capsys):
+    page, folder = tmp_path / "plan.html", tmp_path / "levels"
+    assert main(["plan", "--html", str(page), "--profiles", str(folder)]) == 0
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    names = [f"train-ac-iqn-{level}.json" for level in asked[0][0]]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+    assert storage.load(folder / names[0]) == factories.profile()
+    assert "written to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--html", "--profiles"])
+def test_without_running_there_is_nothing_to_write(option, tmp_path, capsys):
+    assert main(["plan", "--no-run", option, str(tmp_path / "x")]) == 2
+    assert "--no-run makes no profiles" in capsys.readouterr().err
