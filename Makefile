@@ -55,6 +55,8 @@ reports: setup   ## Make the committed reports again: budgets, levels of the pla
 	done
 	$(BIN)/syncprobe compare baseline optimized --html reports/compare-ac-iqn.html
 	$(BIN)/pytest --benchmark-only --benchmark-columns=median,iqr --figures reports/figures.md tests/benchmarks
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,960 --virtual-time-budget=5000 \
+	  --screenshot=reports/report.png file://$(CURDIR)/reports/plan-ac-iqn.html
 
 format: setup    ## Format and fix what can be fixed
 	$(BIN)/ruff check --fix .

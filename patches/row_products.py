@@ -29,16 +29,22 @@ Way = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def _as_matrices(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    count, rows, _ = inputs.shape
-    return torch.baddbmm(bias.expand(count, rows, -1), inputs, weight.t().expand(count, -1, -1))
+    return torch.baddbmm(bias, inputs, weight.t().expand(len(inputs), -1, -1))
 
 
 def _as_pixels(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """A convolution over as many pixels as there are rows: torch loops over the robots itself."""
+    """A convolution over one pixel for a single row: torch loops over the robots itself."""
+    count, _, width = inputs.shape
+    outputs = len(bias)
     convolved: Tensor = torch.ops.aten._slow_conv2d_forward(  # noqa: SLF001  # the loop has no public name
-        inputs.transpose(1, 2).unsqueeze(3), weight[..., None, None], (1, 1), bias, (1, 1), (0, 0)
+        inputs.view(count, width, 1, 1),
+        weight.view(outputs, width, 1, 1),
+        (1, 1),
+        bias,
+        (1, 1),
+        (0, 0),
     )
-    return convolved.squeeze(3).transpose(1, 2)
+    return convolved.view(count, 1, outputs)
 
 
 def _one_by_one(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -46,8 +52,9 @@ def _one_by_one(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return torch.stack([linear(each.clone(), weight, bias) for each in inputs])
 
 
-WAYS: Final[tuple[Way, ...]] = (linear, _as_matrices, _as_pixels, _one_by_one)
+WAYS: Final[tuple[Way, ...]] = (linear, _as_matrices, _one_by_one)
 """All compute the same sums, quickest first; only the last one rounds as legacy does on any machine."""
+WAYS_OF_ONE_ROW: Final[tuple[Way, ...]] = (linear, _as_matrices, _as_pixels, _one_by_one)
 
 _chosen: dict[tuple[int, ...], Way] = {}
 
@@ -56,7 +63,8 @@ def _on_host(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     shape = (*inputs.shape, weight.shape[0], torch.get_num_threads())
     way = _chosen.get(shape)
     if way is None:
-        way = _chosen[shape] = next(way for way in WAYS if _keeps_bits(way, shape[:-1]))
+        ways = WAYS_OF_ONE_ROW if inputs.shape[1] == 1 else WAYS
+        way = _chosen[shape] = next(way for way in ways if _keeps_bits(way, shape[:-1]))
     return way(inputs, weight, bias)
 
 

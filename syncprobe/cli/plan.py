@@ -12,9 +12,9 @@ from syncprobe.cli.destination import check_writable
 from syncprobe.cli.parsing import UsageError
 from syncprobe.cli.quoting import ProjectSource
 from syncprobe.planning import plan
-from syncprobe.rendering import FORMATS, Page
+from syncprobe.rendering import Page
 from syncprobe.rendering import plan as rendering
-from syncprobe.rendering.html.page import check_templates
+from syncprobe.rendering.html.page import check_templates, render_plan
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -68,6 +68,5 @@ def _keep(report: PlanReport, arguments: Namespace) -> None:
         output.say(f"Profiles written to {output.one_line(str(arguments.profiles))}.")
     if arguments.html is not None:
         page = Page(source=ProjectSource(Path.cwd()))
-        profiles = [level.profile for level in report.levels]
-        storage.write_text(arguments.html, FORMATS["html"].render(profiles, page))
+        storage.write_text(arguments.html, render_plan(report, page))
         output.say(f"Page written to {output.one_line(str(arguments.html))}.")

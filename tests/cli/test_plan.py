@@ -50,6 +50,7 @@ def test_profiles_and_a_page_are_written_where_they_are_wanted(asked, tmp_path, 
     page, folder = tmp_path / "plan.html", tmp_path / "levels"
     assert main(["plan", "--html", str(page), "--profiles", str(folder)]) == 0
     assert page.read_text().startswith("<!DOCTYPE html>")
+    assert "in turns: 6.00 ms, then 1.00 ms per step on average: 6.00x as fast" in page.read_text()
     names = [f"train-ac-iqn-{level}.json" for level in asked[0][0]]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
     assert storage.load(folder / names[0]) == factories.profile()

@@ -56,7 +56,7 @@ def test_a_way_that_moves_the_last_bits_is_not_taken(monkeypatch):
         taken.append(values[0].shape)
         return one_by_one(*values)
 
-    monkeypatch.setattr(row_products, "WAYS", (rough, patient))
+    monkeypatch.setattr(row_products, "WAYS_OF_ONE_ROW", (rough, patient))
     monkeypatch.setattr(row_products, "_chosen", {})
     values = layer(3, 1, 20, 30)
     assert torch.equal(product(*values), one_by_one(*values))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from syncprobe.analysis import compare
+from syncprobe.analysis.ratio import Speedup
 from syncprobe.rendering import comparison as side_by_side
 from syncprobe.rendering import figures
 from syncprobe.rendering.details import NOTHING, Column, Section
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from syncprobe.analysis.compare import Comparison
+    from syncprobe.analysis.levels import Level
     from syncprobe.analysis.model import Profile
     from syncprobe.analysis.verdict import Verdict
     from syncprobe.rendering.html.charts import Chart
@@ -80,6 +82,14 @@ def overview_of(profiles: Sequence[Profile]) -> Overview | None:
     )
 
 
+def plan_overview(levels: Sequence[Level]) -> Overview:
+    """From the first level to the last, measured in turns."""
+    first, last = levels[0], levels[-1]
+    speedup = Speedup(before_ms=first.ms_per_step, after_ms=last.ms_per_step, ratio=last.speedup)
+    profiles = [level.profile for level in levels]
+    return _compared(first.profile, last.profile, profiles, speedup)
+
+
 def panel_names(profiles: Sequence[Profile]) -> tuple[str, ...]:
     """Short names that tell the profiles apart."""
     is_one_program = len({_kinship(profile) for profile in profiles}) == 1
@@ -93,9 +103,12 @@ def panel_names(profiles: Sequence[Profile]) -> tuple[str, ...]:
     )
 
 
-def _compared(before: Profile, after: Profile, levels: Sequence[Profile]) -> Overview:
+def _compared(
+    before: Profile, after: Profile, levels: Sequence[Profile], speedup: Speedup | None = None
+) -> Overview:
     verdict = compare.verdict_from_digests(before, after)
-    return comparison_overview(compare.compare(before, after, verdict=verdict), levels)
+    comparison = compare.compare(before, after, speedup=speedup, verdict=verdict)
+    return comparison_overview(comparison, levels)
 
 
 def _warnings(before: Profile, after: Profile) -> Iterator[str]:

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from syncprobe._version import __version__
 from syncprobe.errors import SyncprobeError
 from syncprobe.rendering.html.embedding import embedded, neutral, script_hash
-from syncprobe.rendering.html.overview import comparison_overview, overview_of, panel_names
+from syncprobe.rendering.html.overview import (
+    comparison_overview,
+    overview_of,
+    panel_names,
+    plan_overview,
+)
 from syncprobe.rendering.html.profile_panel import profile_panel
 
 if TYPE_CHECKING:
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from syncprobe.analysis.compare import Comparison
+    from syncprobe.analysis.levels import PlanReport
     from syncprobe.analysis.model import Profile
     from syncprobe.rendering import Page, SourceText
     from syncprobe.rendering.html.overview import Overview
@@ -75,6 +81,12 @@ def render_comparison(comparison: Comparison, page: Page | None = None) -> str:
     overview = comparison_overview(comparison)
     source = None if page is None else page.source
     return _filled(overview, (comparison.before, comparison.after), source)
+
+
+def render_plan(report: PlanReport, page: Page | None = None) -> str:
+    """The levels of the plan on one page: the first and the last side by side, then each on its own."""
+    source = None if page is None else page.source
+    return _filled(plan_overview(report.levels), [each.profile for each in report.levels], source)
 
 
 def check_templates() -> None:
