@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syncprobe import config, storage
-from syncprobe.cli import output
+from syncprobe import config
+from syncprobe.cli.keeping import keep_and_show
 from syncprobe.cli.parsing import UsageError
 from syncprobe.cli.profile import default_name
 from syncprobe.importing import import_trace
-from syncprobe.rendering import FORMATS
-from syncprobe.rendering.summary import warnings_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -45,15 +42,7 @@ def run(arguments: Namespace) -> int:
     path = arguments.output or Path(settings.reports) / default_name(named, settings)
     if path.exists() and path.samefile(arguments.trace):
         raise UsageError(f"{path} is the trace itself. Choose another place with -o.")
-    storage.save(profile, path)
-    if arguments.json:
-        for warning in warnings_of(profile):
-            output.say(output.one_line(warning))
-        output.put(storage.dumps(profile))
-    else:
-        output.put(FORMATS["console"].render([profile], output.page()))
-    shown_path = output.one_line(shlex.quote(str(path)))
-    output.say(f"Profile written to {shown_path}. Show it again: syncprobe report {shown_path}")
+    keep_and_show(profile, path, as_json=arguments.json)
     return 0
 
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Final
 from syncprobe import config, storage
 from syncprobe.cli import output, progress
 from syncprobe.cli.destination import check_writable
+from syncprobe.cli.keeping import keep_and_show, quoted
 from syncprobe.cli.parsing import at_least
 from syncprobe.cli.quoting import ProjectSource
 from syncprobe.config import CHOICES
 from syncprobe.rendering import FORMATS, Page
 from syncprobe.rendering.html.page import check_templates
-from syncprobe.rendering.summary import variant_name, warnings_of
+from syncprobe.rendering.summary import variant_name
 from syncprobe.targets.base import TargetOptions, parse_patches
 
 if TYPE_CHECKING:
@@ -68,21 +69,13 @@ def run(arguments: Namespace) -> int:
     with output.reserved_stdout(arguments.json):
         profile = _profile(arguments, settings)
     path = arguments.output or Path(settings.reports) / default_name(profile.run, settings)
-    storage.save(profile, path)
-    if arguments.json:
-        for warning in warnings_of(profile):
-            output.say(output.one_line(warning))
-        output.put(storage.dumps(profile))
-    else:
-        output.put(FORMATS["console"].render([profile], output.page()))
-    shown_path = output.one_line(shlex.quote(str(path)))
+    keep_and_show(profile, path, as_json=arguments.json)
     if arguments.html is not None:
         page = Page(source=ProjectSource(Path.cwd()))
         storage.write_text(arguments.html, FORMATS["html"].render([profile], page))
-        output.say(f"Page written to {output.one_line(shlex.quote(str(arguments.html)))}.")
+        output.say(f"Page written to {quoted(arguments.html)}.")
     if arguments.sample is not None:
-        output.say(f"Samples written to {output.one_line(shlex.quote(str(arguments.sample)))}.")
-    output.say(f"Profile written to {shown_path}. Show it again: syncprobe report {shown_path}")
+        output.say(f"Samples written to {quoted(arguments.sample)}.")
     return profile.run.exit_code
 
 
