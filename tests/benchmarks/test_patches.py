@@ -167,7 +167,7 @@ def training(agent_type: str, steps: tuple[int, ...], mode: str = "fast") -> Cal
     return lambda: measuring.clean_pass(target, "cpu").ms_per_step
 
 
-LOOPS: Final[dict[str, Any]] = {"is_self_timed": True, "rounds": 3, "most_rounds": 12}
+LOOPS: Final[dict[str, Any]] = {"is_self_timed": True, "rounds": 3, "most_rounds": 24}
 
 
 @pytest.mark.parametrize("agent_type", AGENTS)
