@@ -83,7 +83,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Folders:
 
 def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "COLUMNS": "80"}
+    # These tests may run on a worker of pytest-xdist; a reader does not.
+    inherited = {name: each for name, each in os.environ.items() if "XDIST" not in name}
+    environment = {**inherited, "PATH": path, "COLUMNS": "80"}
     return subprocess.run(
         words, cwd=folder, capture_output=True, text=True, check=False, env=environment
     )

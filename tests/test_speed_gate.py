@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -120,6 +121,8 @@ def run(folder: Path, *options: str) -> dict[str, str]:
         capture_output=True,
         text=True,
         check=False,
+        # On a worker of pytest-xdist, pytest-benchmark would measure nothing.
+        env={name: each for name, each in os.environ.items() if "XDIST" not in name},
     )
     outcomes = {"output": done.stdout + done.stderr}
     for line in done.stdout.splitlines():
