@@ -29,7 +29,7 @@ def descend(loss: Tensor, network: Any, optimizer: Any, *, clears_network: bool 
         optimizer: Its optimizer; after `Agent.load_model` that of another network, whose gradients legacy clears.
         clears_network: Legacy's Rainbow clears the network's gradients instead.
     """
-    parameters = list(network.parameters())
+    parameters = parameters_of(network)
     gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
     if not clears_network and not _steps(optimizer, parameters):
         optimizer.zero_grad()
@@ -41,6 +41,14 @@ def descend(loss: Tensor, network: Any, optimizer: Any, *, clears_network: bool 
             found.append(gradient)
     clip(found)
     step(optimizer, trained, found, parameters)
+
+
+def parameters_of(module: Any) -> list[Tensor]:
+    """What `module.parameters()` gives for networks that share none, at a fraction of its cost."""
+    found = [each for each in module._parameters.values() if each is not None]  # noqa: SLF001
+    for child in module._modules.values():  # noqa: SLF001
+        found += parameters_of(child)
+    return found
 
 
 @torch.no_grad()
@@ -99,8 +107,8 @@ def _steps(optimizer: Any, parameters: list[Tensor]) -> bool:
 def soft_update(agent: Any) -> None:
     """Move the target's parameters towards the local ones by TAU; buffers stay as they are."""
     kind = agent.kind
-    targets = [p for net in kind.networks_of(agent.policy_target) for p in net.parameters()]
-    locals_ = [p for net in kind.networks_of(agent.policy_local) for p in net.parameters()]
+    targets = [p for net in kind.networks_of(agent.policy_target) for p in parameters_of(net)]
+    locals_ = [p for net in kind.networks_of(agent.policy_local) for p in parameters_of(net)]
     moved = torch._foreach_mul(locals_, agent.TAU)  # noqa: SLF001  # no public name
     torch._foreach_add_(moved, torch._foreach_mul(targets, 1.0 - agent.TAU))  # noqa: SLF001
     torch._foreach_copy_(targets, moved)

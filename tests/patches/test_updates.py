@@ -12,6 +12,7 @@ import torch
 
 import patches
 from legacy_marinenav.policy.agent import Agent
+from patches.descent import parameters_of
 from patches.lazy_losses import LazyLoss
 from tests.patches.test_device_replay import transitions
 from tests.patches.training_runs import AGENTS
@@ -133,3 +134,12 @@ def test_decisions_draw_and_answer_as_legacy(agent_type: str, mode: str, use_eva
             assert found == expected
         else:
             assert np.array(found) == pytest.approx(np.array(expected), abs=1e-6)
+
+
+@pytest.mark.parametrize("agent_type", AGENTS)
+def test_parameters_are_found_in_the_order_of_torch(agent_type):
+    agent = Agent(agent_type=agent_type, BUFFER_SIZE=100)
+    for network in agent.kind.networks_of(agent.policy_local):
+        found = parameters_of(network)
+        assert len(found) == len(list(network.parameters()))
+        assert all(one is other for one, other in zip(found, network.parameters(), strict=True))

@@ -21,8 +21,15 @@ const prose = (text) => element("bdi", {},
 const embeddedData = (id) => JSON.parse(document.getElementById(id).textContent);
 
 const whenIdle = (work) => {
-  const wait = window.requestIdleCallback || ((callback) => setTimeout(callback, 1));
-  requestAnimationFrame(() => wait(work, { timeout: 500 }));
+  let isDone = false;
+  const once = () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
+  requestAnimationFrame(() => (window.requestIdleCallback || setTimeout)(once));
+  // A page in the background, or in a program that only takes its picture, may be given no frame.
+  setTimeout(once, 500);
 };
 
 const later = (work, milliseconds) => {
