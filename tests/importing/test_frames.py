@@ -73,7 +73,7 @@ def test_no_user_frame_is_nowhere():
 
 
 def test_paths_are_relative_to_the_root():
-    assert origin_of(["/work/me/a/train.py(5): main"], "/work/me/").site.path == "a/train.py"
+    assert origin_of(["/home/me/a/train.py(5): main"], "/home/me/").site.path == "a/train.py"
 
 
 def test_old_traces_carry_the_stack_in_the_operation(tmp_path):
