@@ -72,11 +72,16 @@ def _keeps_bits(way: Way, shape: tuple[int, ...]) -> bool:
     """Whether a way rounds as products made one by one: how sums are split depends on shapes and threads."""
     *inputs_shape, outputs = shape
     numbers = inputs_shape[0] * inputs_shape[1] * outputs
-    generator = torch.Generator().manual_seed(0)
+    # Whatever the program has made torch's defaults: it is the host's single precision that is tried.
+    options: dict[str, Any] = {
+        "generator": torch.Generator().manual_seed(0),
+        "device": "cpu",
+        "dtype": torch.float32,
+    }
     for _ in range(1 + TRIED // numbers):
-        inputs = torch.randn(inputs_shape, generator=generator)
-        weight = torch.randn((outputs, inputs_shape[-1]), generator=generator)
-        bias = torch.randn(outputs, generator=generator)
+        inputs = torch.randn(inputs_shape, **options)
+        weight = torch.randn((outputs, inputs_shape[-1]), **options)
+        bias = torch.randn(outputs, **options)
         if not torch.equal(way(inputs, weight, bias), _one_by_one(inputs, weight, bias)):
             return False
     return True

@@ -70,6 +70,18 @@ def test_choosing_a_way_draws_nothing_from_the_generator_of_the_program(monkeypa
     assert torch.equal(torch.get_rng_state(), before)
 
 
+def test_defaults_of_the_program_do_not_matter(monkeypatch):
+    monkeypatch.setattr(row_products, "_chosen", {})
+    values = layer(5, 1, 128, 2)
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.device("meta"):
+            found = product(*values)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert torch.equal(found, one_by_one(*values))
+
+
 def test_many_robots_are_one_product():
     values = layer(MOST_ROBOTS + 1, 1, 256, 128)
     assert torch.equal(product(*values), linear(*values))
