@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
+
+from syncprobe.errors import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,18 +17,13 @@ class PatchError(RuntimeError):
 class StepSpecError(PatchError, ValueError):
     """A choice of steps that cannot be read."""
 
-    def __init__(self, spec: object, names: Sequence[str]) -> None:
-        near = difflib.get_close_matches(str(spec), names, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "Write 'none', 'all', '1-3' or '1,4'."
-        super().__init__(f"{spec!r} does not name steps of the plan. {hint}")
 
-
-class OptionError(PatchError, ValueError):
+class PatchOptionError(PatchError, ValueError):
     """An option with a value it cannot have."""
 
     def __init__(self, option: str, value: object, known: Sequence[str]) -> None:
-        near = difflib.get_close_matches(str(value), known, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Choose from: {', '.join(known)}."
+        meant = nearest(str(value), known)
+        hint = f"Did you mean {meant!r}?" if meant else f"Choose from: {', '.join(known)}."
         super().__init__(f"{option} cannot be {value!r}. {hint}")
 
 
@@ -41,13 +37,44 @@ class AlreadyAppliedError(PatchError):
         )
 
 
+class UsedHandleError(PatchError):
+    """A handle whose patches are off already."""
+
+    def __init__(self, steps: Sequence[int]) -> None:
+        listed = ", ".join(map(str, steps)) or "none"
+        super().__init__(
+            f"The patches of this handle (steps {listed}) were undone already, so entering it would do nothing; "
+            "call patches.applied() again."
+        )
+
+
 class OverriddenError(PatchError):
-    """A subclass of a legacy class keeps a patch from taking effect."""
+    """A subclass keeps a patch from taking effect."""
 
     def __init__(self, subclass: str, attribute: str, owner: str) -> None:
         super().__init__(
             f"{subclass} overrides {attribute} of {owner}, so the patch would not take effect; "
             "remove the override, or leave out the step that replaces it."
+        )
+
+
+class TableError(PatchError):
+    """A step whose replacements cannot be found."""
+
+    def __init__(self, step: str, module: str, problem: str) -> None:
+        super().__init__(
+            f"Step {step!r} of the plan looks for its replacements in {module}, but {problem}; "
+            "put right the name in the plan, or the table."
+        )
+
+
+class NoSuchAttributeError(PatchError):
+    """A replacement of something that is not there."""
+
+    def __init__(self, owner: str, attribute: str) -> None:
+        super().__init__(
+            f"{owner} has no {attribute} to be replaced; put right the name, "
+            "or say is_new=True if the patch adds it."
         )
 
 
@@ -66,7 +93,7 @@ class BufferDoesNotFitError(PatchError, MemoryError):
     def __init__(self, needed: int, free: int, capacity: int, device: object) -> None:
         super().__init__(
             f"A replay buffer of {capacity:,} transitions needs {needed / 2**20:,.0f} MiB and {device} has "
-            f"{free / 2**20:,.0f} MiB free; lower BUFFER_SIZE to {free * capacity // max(needed, 1):,} or less, "
+            f"{free / 2**20:,.0f} MiB free; lower its size to {free * capacity // max(needed, 1):,} or less, "
             "or keep the buffer elsewhere with buffer_device='cpu'."
         )
 

@@ -1,45 +1,50 @@
-"""The five steps: what each replaces, what it removes, and where its stand-ins are."""
+"""What a plan is: steps in their order, each with the tables of what it replaces."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from patches.errors import StepSpecError
+from patches.errors import StepSpecError, TableError
 from patches.replacement import Replacement
+from syncprobe.plan_steps import ChoiceError, Steps, chosen_numbers
 
-Steps = str | int | Iterable[int]
-"""``"none"``, ``"all"``, ``"1-3"``, ``"1,4"``, 2, or the numbers themselves."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
-_PART = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
+__all__ = ["PatchStep", "Plan", "Steps"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatchStep:
-    """One step of the plan."""
+    """One step of the plan for a program."""
 
     number: int
     name: str
     """One word for tables and file names."""
     title: str
     replaces: str
-    """The legacy code that no longer runs."""
+    """The code of the program that no longer runs."""
     removes: str
     """What that code cost."""
     modules: tuple[str, ...]
-    """Modules of this package whose ``REPLACEMENTS`` the step applies, if they are there."""
+    """Modules whose ``REPLACEMENTS`` the step applies."""
+    modules_with: Mapping[str, str] = field(default_factory=dict)
+    """Further ones, behind the package without which the code they replace cannot be imported either."""
 
     def replacements(self) -> Iterator[Replacement]:
-        """What the step puts in place of legacy attributes."""
+        """What the step puts in place of the program's attributes.
+
+        Raises:
+            TableError: A module is missing, or has no table of `Replacement` rows.
+        """
         for name in self.modules:
-            if importlib.util.find_spec(name) is None or not _is_usable(name):
-                continue
-            for row in getattr(importlib.import_module(name), "REPLACEMENTS", ()):
-                yield _as_replacement(row)
+            yield from _rows_of(name, self.name)
+        for package, name in self.modules_with.items():
+            if importlib.util.find_spec(package) is not None:
+                yield from _rows_of(name, self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +60,13 @@ class Plan:
         return len(self.steps)
 
     def __getitem__(self, number: int) -> PatchStep:
-        for step in self.steps:
-            if step.number == number:
-                return step
-        raise StepSpecError(number, self.spellings)
+        (chosen,) = self.parse(number)
+        return next(step for step in self.steps if step.number == chosen)
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """Numbers of all steps."""
         return tuple(step.number for step in self.steps)
-
-    @property
-    def spellings(self) -> tuple[str, ...]:
-        """Words that `parse` understands."""
-        return ("none", "all", *(step.name for step in self.steps), *map(str, self.numbers))
 
     def parse(self, spec: Steps) -> tuple[int, ...]:
         """Numbers of the chosen steps, in order and each once.
@@ -76,108 +74,24 @@ class Plan:
         Raises:
             StepSpecError: A ValueError; the choice cannot be read or names a step that does not exist.
         """
-        chosen = sorted(set(self._numbers(spec)))
-        if any(number not in self.numbers for number in chosen):
-            raise StepSpecError(spec, self.spellings)
-        return tuple(chosen)
-
-    def _numbers(self, spec: Steps) -> Iterable[int]:
-        if isinstance(spec, bool):
-            raise StepSpecError(spec, self.spellings)
-        if isinstance(spec, int):
-            return (spec,)
-        if isinstance(spec, str):
-            return self._numbers_in(spec)
         try:
-            numbers = list(spec)
-        except TypeError:
-            raise StepSpecError(spec, self.spellings) from None
-        if any(type(number) is not int for number in numbers):
-            raise StepSpecError(spec, self.spellings)
-        return numbers
-
-    def _numbers_in(self, text: str) -> Iterator[int]:
-        word = text.strip().lower()
-        if word == "all":
-            yield from self.numbers
-            return
-        if word == "none":
-            return
-        for part in word.split(","):
-            named = [step.number for step in self.steps if step.name == part.strip()]
-            match = _PART.fullmatch(part)
-            if named:
-                yield named[0]
-            elif match is None:
-                raise StepSpecError(text, self.spellings)
-            else:
-                first, last = int(match[1]), int(match[2] or match[1])
-                if first > last or last > self.numbers[-1]:
-                    raise StepSpecError(text, self.spellings)
-                yield from range(first, last + 1)
+            return chosen_numbers(spec, self.steps)
+        except ChoiceError as error:
+            raise StepSpecError(str(error)) from None
 
 
-def _is_usable(module: str) -> bool:
-    """The TorchRL pipeline cannot be imported, so need not be patched, without torchrl."""
-    return "torchrl_" not in module or importlib.util.find_spec("torchrl") is not None
-
-
-def _as_replacement(row: Any) -> Replacement:
-    if isinstance(row, Replacement):
-        return row
-    owner, attribute, function = row
-    return Replacement(owner, attribute, function)
-
-
-_COMMON = "patches.agents"
-"""Gives every agent built while patches are on its notes; all steps need it."""
-
-PLAN = Plan(
-    (
-        PatchStep(
-            number=1,
-            name="decide",
-            title="Keep the decision on the device",
-            replaces="one act call per robot in Trainer, its evaluation and PolicyWrapper",
-            removes="a forward, three uploads and up to four reads per robot and decision",
-            modules=(_COMMON, "patches.trainer_decisions", "patches.torchrl_decisions"),
-        ),
-        PatchStep(
-            number=2,
-            name="read",
-            title="Fewer scalar reads",
-            replaces="insertion robot by robot, and losses read at the end of each update",
-            removes="seven reads per robot and step in the TorchRL pipeline, one to three per update",
-            modules=(_COMMON, "patches.insertion", "patches.lazy_losses", "patches.torchrl_steps"),
-        ),
-        PatchStep(
-            number=3,
-            name="reuse",
-            title="Persistent buffers",
-            replaces="tensors made from lists for every state, batch, fraction and constant",
-            removes="three conversions per robot and decision, nine and more per update",
-            modules=(_COMMON, "patches.staged_inputs", "patches.torchrl_environment"),
-        ),
-        PatchStep(
-            number=4,
-            name="keep",
-            title="No needless copies between host and device",
-            replaces="replay in Python lists and host arrays",
-            removes="nine uploads per update; a batch costs one upload of its indices",
-            modules=(
-                _COMMON,
-                "patches.device_replay",
-                "patches.sampled_batches",
-                "patches.torchrl_replay",
-            ),
-        ),
-        PatchStep(
-            number=5,
-            name="merge",
-            title="Bigger operations, fewer calls",
-            replaces="the environment robot by robot, updates and optimizers tensor by tensor",
-            removes="most Python in the environment, gradients nobody uses, validation reads",
-            modules=(_COMMON, "patches.updates", "patches.vector_environment"),
-        ),
-    )
-)
+def _rows_of(module: str, step: str) -> tuple[Replacement, ...]:
+    """The table in a module, checked: a table that cannot be found must not pass for an empty one."""
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # the table is there; something that it imports is not
+        raise TableError(step, module, "there is no such module") from error
+    rows = getattr(found, "REPLACEMENTS", None)
+    if not isinstance(rows, tuple) or not rows:
+        raise TableError(step, module, "it has no tuple REPLACEMENTS with rows in it")
+    for row in rows:
+        if not isinstance(row, Replacement):
+            raise TableError(step, module, f"{row!r} in it is no Replacement")
+    return rows

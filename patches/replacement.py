@@ -1,4 +1,4 @@
-"""One attribute of the legacy code and what stands in for it."""
+"""One attribute of a program and what stands in for it: a row of a step's table."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What to put in the place of a legacy attribute."""
+    """What to put in the place of a program's attribute."""
 
     owner: str
     """``module`` or ``module:Class``."""
     attribute: str
-    """Name of the attribute; an attribute the owner does not have is added."""
+    """Name of the attribute."""
     function: Any
     """The stand-in: a function, a property or a class."""
+    is_new: bool = False
+    """Whether the owner has no such attribute, and is given one."""
 
     def resolve(self) -> Any:
         """The module or class that owns the attribute."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import torch
 
-from patches.errors import CompileUnavailableError, OptionError
+from patches.errors import CompileUnavailableError, PatchOptionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ class Settings:
 
     @property
     def is_exact(self) -> bool:
-        """Whether policies are asked for one robot at a time, which keeps every bit."""
+        """Whether networks are asked about one thing at a time, which keeps every bit."""
         return self.mode == "exact"
 
     def has(self, step: int) -> bool:
@@ -45,11 +45,11 @@ def make_settings(
 ) -> Settings:
     """Check the options and freeze them."""
     if mode not in MODES:
-        raise OptionError("mode", mode, MODES)
+        raise PatchOptionError("mode", mode, MODES)
     chosen = frozenset(extras)
     for extra in chosen:
         if extra not in EXTRAS:
-            raise OptionError("extras", extra, EXTRAS)
+            raise PatchOptionError("extras", extra, EXTRAS)
     if "compile" in chosen:
         _require_compiler()
     device = None if buffer_device is None else torch.device(buffer_device)

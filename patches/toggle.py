@@ -1,29 +1,40 @@
-"""Putting steps of the plan in place of legacy attributes, and taking them away again."""
+"""Putting steps of a plan in place of a program's attributes, and taking them away again."""
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
-from patches.errors import AlreadyAppliedError, ConflictError, OverriddenError
-from patches.plan import PLAN, Plan, Steps
+from patches.errors import (
+    AlreadyAppliedError,
+    ConflictError,
+    NoSuchAttributeError,
+    OverriddenError,
+    UsedHandleError,
+)
+from patches.marinenav.plan import PLAN
 from patches.settings import Settings, make_settings
+from syncprobe.interrupts import finish, uninterrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import torch
 
+    from patches.plan import Plan, Steps
     from patches.replacement import Replacement
 
 _MISSING = object()
 
 
 class _Current:
-    """The patches that are on, if any."""
+    """The patches that are on, if any; whoever changes that holds the lock."""
 
     applied: Applied | None = None
+    lock = threading.RLock()
 
 
 @dataclass
@@ -34,17 +45,24 @@ class Applied:
     _saved: list[tuple[Any, str, Any]] = field(default_factory=list)
 
     def undo(self) -> None:
-        """Give every legacy attribute back; a second call does nothing."""
-        while self._saved:
-            owner, attribute, original = self._saved.pop()
-            if original is _MISSING:
-                delattr(owner, attribute)
-            else:
-                setattr(owner, attribute, original)
-        if _Current.applied is self:
-            _Current.applied = None
+        """Give every attribute back; a second call does nothing."""
+        finish(self._put_back)
+
+    def _put_back(self) -> None:
+        with _Current.lock:
+            while self._saved:
+                owner, attribute, original = self._saved[-1]
+                if original is not _MISSING:
+                    setattr(owner, attribute, original)
+                elif attribute in vars(owner):
+                    delattr(owner, attribute)
+                self._saved.pop()
+            if _Current.applied is self:
+                _Current.applied = None
 
     def __enter__(self) -> Self:
+        if _Current.applied is not self:
+            raise UsedHandleError(self.settings.steps)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -53,10 +71,39 @@ class Applied:
     def put(self, replacement: Replacement) -> None:
         """Put one stand-in in place, remembering what was there."""
         owner = replacement.resolve()
+        if not (replacement.is_new or hasattr(owner, replacement.attribute)):
+            raise NoSuchAttributeError(replacement.owner, replacement.attribute)
         # Inherited attributes are not the owner's own: putting them back means deleting the stand-in.
         original = vars(owner).get(replacement.attribute, _MISSING)
         self._saved.append((owner, replacement.attribute, original))
         setattr(owner, replacement.attribute, replacement.function)
+
+
+class Scope:
+    """Patches that go on when a ``with`` block is entered, and off when it is left in whatever way."""
+
+    def __init__(self, put_on: Callable[[], Applied]) -> None:
+        self._put_on = put_on
+        self._handle: Applied | None = None
+
+    def __enter__(self) -> Applied:
+        # Kept in one go: an interrupt must not find patches that nobody would undo.
+        try:
+            with uninterrupted():
+                self._handle = self._put_on()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self._handle
+
+    def __exit__(self, *error: object) -> None:
+        if self._handle is not None:
+            self._handle.undo()
+
+    def __del__(self) -> None:
+        # An interrupt that comes before the first line of `__exit__` leaves nobody else to do it.
+        if self._handle is not None:
+            self._handle.undo()
 
 
 def current_settings() -> Settings | None:
@@ -72,40 +119,48 @@ def apply(
     extras: Iterable[str] = (),
     plan: Plan = PLAN,
 ) -> Applied:
-    """Put the chosen steps in place of the legacy code until the returned handle is undone.
+    """Put the chosen steps in place of a program's code until the returned handle is undone.
 
-    Build environments, agents and trainers afterwards: objects built before keep their legacy behaviour.
+    Build environments, agents and trainers afterwards: objects built before keep their own behaviour.
 
     Args:
-        steps: ``"none"``, ``"all"``, ``"1-3"``, ``"1,4"``, a number, or numbers.
-        mode: ``fast`` forwards all robots at once; ``exact`` forwards them one by one, which keeps every bit.
+        steps: ``"none"``, ``"all"``, ``"decide"``, ``"1-3"``, ``"1,4"``, a number, or numbers.
+        mode: ``fast`` asks a network about all robots at once; ``exact`` about one at a time, which keeps every bit.
         buffer_device: Where replay lives; the agent's device unless given. Only step 4 looks at it.
         extras: ``{"compile"}`` compiles the networks; not part of the plan, and bits change with it.
-        plan: The steps to choose from.
+        plan: The steps to choose from; those for ``legacy_marinenav`` unless given.
 
     Raises:
         StepSpecError: The steps cannot be read.
         OptionError: The mode or an extra does not exist.
         CompileUnavailableError: torch.compile cannot work here.
         AlreadyAppliedError: Patches are on already.
-        OverriddenError: A subclass of a legacy class overrides what would be replaced.
+        TableError: A step names a table that is not there.
+        NoSuchAttributeError: A table names an attribute that is not there.
+        OverriddenError: A subclass of the program's overrides what would be replaced.
     """
     numbers = plan.parse(steps)
     settings = make_settings(numbers, mode, buffer_device, extras)
-    if _Current.applied is not None:
-        raise AlreadyAppliedError(_Current.applied.settings.steps)
+    # Tables are read first: importing them takes its time, and may be interrupted.
     chosen = _collect(plan, numbers)
     for replacement in chosen:
         _refuse_overrides(replacement)
-    applied = Applied(settings)
-    _Current.applied = applied
+    handle = Applied(settings)
     try:
-        for replacement in chosen:
-            applied.put(replacement)
+        with uninterrupted(), _Current.lock:
+            _put_all(handle, chosen)
     except BaseException:
-        applied.undo()
+        handle.undo()
         raise
-    return applied
+    return handle
+
+
+def _put_all(handle: Applied, chosen: list[Replacement]) -> None:
+    if _Current.applied is not None:
+        raise AlreadyAppliedError(_Current.applied.settings.steps)
+    _Current.applied = handle
+    for replacement in chosen:
+        handle.put(replacement)
 
 
 def applied(
@@ -114,9 +169,10 @@ def applied(
     *,
     buffer_device: str | torch.device | None = None,
     extras: Iterable[str] = (),
-) -> Applied:
-    """`apply` for a ``with`` statement."""
-    return apply(steps, mode, buffer_device=buffer_device, extras=extras)
+    plan: Plan = PLAN,
+) -> Scope:
+    """`apply` for a ``with`` statement, which gives the handle."""
+    return Scope(partial(apply, steps, mode, buffer_device=buffer_device, extras=extras, plan=plan))
 
 
 def _collect(plan: Plan, numbers: tuple[int, ...]) -> list[Replacement]:
@@ -134,11 +190,16 @@ def _refuse_overrides(replacement: Replacement) -> None:
     owner = replacement.resolve()
     if isinstance(owner, ModuleType) or replacement.attribute not in vars(owner):
         return
+    ours = {"patches", _top_package(owner)}
     for subclass in _subclasses(owner):
-        is_ours = subclass.__module__.split(".")[0] in {"patches", "legacy_marinenav"}
+        is_ours = _top_package(subclass) in ours
         if replacement.attribute in vars(subclass) and not is_ours:
             name = f"{subclass.__module__}.{subclass.__qualname__}"
             raise OverriddenError(name, replacement.attribute, replacement.owner)
+
+
+def _top_package(owner: type) -> str:
+    return owner.__module__.partition(".")[0]
 
 
 def _subclasses(owner: type) -> Iterable[type]:

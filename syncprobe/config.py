@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import tomllib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
-from syncprobe import conformance
-from syncprobe.errors import SyncprobeError
+from syncprobe.conversion import ConversionError, converted
+from syncprobe.errors import SyncprobeError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,25 +19,43 @@ TABLE: Final = "tool.syncprobe"
 VARIABLE_PREFIX: Final = "SYNCPROBE_"
 RESERVED_TABLES: Final = frozenset({"budget"})
 """Read by others: gates have budgets beside the settings."""
-CHOICES: Final = {"device": ("auto", "sim", "cpu", "cuda"), "mode": ("fast", "exact")}
 
 
 class SettingsError(SyncprobeError):
     """A setting that does not exist, or with a value it cannot have."""
 
 
+def _setting(default: str, text: str, *, choices: tuple[str, ...] = ()) -> str:
+    """One setting: the only place that says what it is, can be, and is for."""
+    setting: str = field(default=default, metadata={"help": text, "choices": choices})
+    return setting
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What a project or a machine decides once for all runs."""
 
-    device: str = "auto"
-    """Where programs run: ``sim``, ``cpu``, ``cuda``, or ``auto``: CUDA where there is one, else sim."""
-    gpu: str = "t4"
-    """The device spec that time is modelled for."""
-    mode: str = "fast"
-    """How patched code runs: ``fast``, or ``exact`` for equality to the last bit."""
-    reports: str = "reports"
-    """The folder that profiles go to when no file is named."""
+    device: str = _setting(
+        "auto",
+        "sim: a simulated GPU; auto: cuda where there is one, else sim (default: auto)",
+        choices=("auto", "sim", "cpu", "cuda"),
+    )
+    gpu: str = _setting("t4", "model time for t4, v100, a100 or h100 (default: t4)")
+    mode: str = _setting(
+        "fast",
+        "how patched code runs; exact: equal to the last bit (default: fast)",
+        choices=("fast", "exact"),
+    )
+    reports: str = _setting("reports", "the folder that profiles go to when no file is named")
+
+
+NAMES: Final = tuple(each.name for each in dataclasses.fields(Settings))
+HELP: Final = {each.name: each.metadata["help"] for each in dataclasses.fields(Settings)}
+CHOICES: Final = {
+    each.name: each.metadata["choices"]
+    for each in dataclasses.fields(Settings)
+    if each.metadata["choices"]
+}
 
 
 def resolve(
@@ -48,7 +65,7 @@ def resolve(
     merged: dict[str, Any] = {}
     for key, value, source in _project_settings(folder):
         merged[key] = _checked(key, value, source)
-    for name in _names():
+    for name in NAMES:
         variable = VARIABLE_PREFIX + name.upper()
         if environment.get(variable):
             merged[name] = _checked(name, environment[variable], f"environment variable {variable}")
@@ -70,6 +87,8 @@ def project_table(path: Path) -> dict[str, object]:
         table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("syncprobe", {})
     except (OSError, ValueError, AttributeError) as error:
         raise SettingsError(f"Could not read {path}: {error}.") from error
+    except RecursionError as error:
+        raise SettingsError(f"{path} is nested too deeply to be a project file.") from error
     if not isinstance(table, dict):
         raise SettingsError(f"[{TABLE}] in {path} must be a table.")
     return table
@@ -85,17 +104,14 @@ def _project_settings(folder: Path) -> Iterator[tuple[str, object, str]]:
 
 
 def _checked(key: str, value: object, source: str) -> object:
-    if key not in _names():
-        near = difflib.get_close_matches(key, _names(), n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Choose from: {', '.join(_names())}."
+    if key not in NAMES:
+        hint = did_you_mean(key, NAMES, f"Choose from: {', '.join(NAMES)}.")
         raise SettingsError(f"{source} has an unknown setting {key!r}. {hint}")
-    problem = conformance.complaint(value, conformance.field_types(Settings)[key], repr(key))
-    if problem is None and key in CHOICES and value not in CHOICES[key]:
-        problem = f"{key!r} is {value!r}; choose from {', '.join(CHOICES[key])}"
-    if problem is not None:
+    try:
+        setting: object = converted(value, get_type_hints(Settings)[key], repr(key))
+    except ConversionError as error:
+        raise SettingsError(f"In {source}, {error}.") from error
+    if key in CHOICES and setting not in CHOICES[key]:
+        problem = f"{key!r} is {setting!r}; choose from {', '.join(CHOICES[key])}"
         raise SettingsError(f"In {source}, {problem}.")
-    return value
-
-
-def _names() -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(Settings))
+    return setting

@@ -1,4 +1,4 @@
-"""Every error that syncprobe raises on purpose, each saying what to do next."""
+"""The base of every error that syncprobe raises on purpose, and those that belong to no one part."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 class SyncprobeError(Exception):
@@ -17,9 +17,7 @@ class UnknownNameError(SyncprobeError):
     """A name that is in no registry."""
 
     def __init__(self, noun: str, name: str, known: Sequence[str]) -> None:
-        near = difflib.get_close_matches(name.lower(), [entry.lower() for entry in known], n=1)
-        match = next((entry for entry in known if near and entry.lower() == near[0]), None)
-        hint = f"Did you mean {match!r}?" if match else f"Choose from: {', '.join(sorted(known))}."
+        hint = did_you_mean(name, known, f"Choose from: {', '.join(sorted(known))}.")
         super().__init__(f"No {noun} is called {name!r}. {hint}")
 
 
@@ -28,3 +26,20 @@ class DuplicateNameError(SyncprobeError):
 
     def __init__(self, noun: str, name: str) -> None:
         super().__init__(f"A {noun} called {name!r} is registered already; choose another name.")
+
+
+class UnfinishedPassError(SyncprobeError):
+    """A program that did not come to its end where it was only to be timed."""
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
+    """What to say about a name that nobody knows: the one that was probably meant, or something else."""
+    meant = nearest(name, known)
+    return otherwise if meant is None else f"Did you mean {meant!r}?"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The name that somebody probably meant, whatever its case; None if none is near."""
+    entries = {entry.lower(): entry for entry in known}
+    near = difflib.get_close_matches(name.lower(), entries, n=1)
+    return entries[near[0]] if near else None

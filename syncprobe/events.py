@@ -35,6 +35,12 @@ class EventKind(enum.StrEnum):
     """Device memory newly allocated."""
 
 
+TO_HOST: Final = frozenset({EventKind.SCALAR_READ, EventKind.COPY_TO_HOST})
+"""The kinds whose bytes travel from the device to the host."""
+MOVING: Final = TO_HOST | {EventKind.COPY_TO_DEVICE}
+"""The kinds whose bytes travel at all."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class CallSite:
     """A line of user code, relative to the project root so that profiles compare across machines."""
@@ -93,11 +99,16 @@ class EventSum:
     nbytes: int = 0
     nbytes_in_steps: int = 0
     host_ns: float = 0.0
-    """Modelled host time, waiting included."""
+    """Modelled host time in steps, waiting included."""
     stall_ns: float = 0.0
-    """Modelled time the host waited for the device and for the transfer."""
+    """Modelled time in steps that the host waited for the device and for the transfer."""
+    run_host_ns: float = 0.0
+    run_stall_ns: float = 0.0
+    """The same in all of the run."""
     needed: int = 0
     """How many were the one read-back per step that hands the decision to the environment."""
+    touched_in: int = field(default=0, compare=False, repr=False)
+    """The step that added to it last, by the tally's count."""
 
 
 class Moment(NamedTuple):
@@ -126,6 +137,13 @@ class StepFilm:
     """Events beyond the number that is kept."""
     crossings: list[tuple[float, str]] = field(default_factory=list)
     """When the host entered which region."""
+    device_free_ns: float = 0.0
+    """When the device is done with what was issued before the step."""
+
+    @property
+    def duration_ns(self) -> float:
+        """From the beginning to the end of the step, on the host."""
+        return self.end_ns - self.start_ns
 
     @property
     def events(self) -> int:
@@ -141,6 +159,11 @@ class RegionTime:
     """Measured host time between events."""
     modelled_ns: float = 0.0
     """Host time with launches, transfers and waiting added."""
+
+    @property
+    def device_ns(self) -> float:
+        """What launches, transfers and waiting cost the host."""
+        return self.modelled_ns - self.host_ns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,3 +203,6 @@ class Sink(Protocol):
 
     def unknown_operation(self, operation: str) -> None:
         """Report an operator that the rules do not know."""
+
+    def note(self, text: str) -> None:
+        """Say something about the run that its reader must know; said twice it counts once."""

@@ -1,19 +1,54 @@
-"""Fixtures for all tests, and the promise that torch is left as it was found."""
+"""Arithmetic and fixtures for all tests, and the promise that torch is left as it was found."""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from syncprobe.recording import marks
+from tests import arithmetic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytest_plugins = ["pytester", "tests.legacy.counting"]
+BENCHMARKS = Path(__file__).parent / "benchmarks"
+
+
+# How long an example takes is the machine's business, not the suite's.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
+
+
+def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Choose the arithmetic: called before anything that imports numpy or torch, plugins and conftests alike."""
+    options = pluginmanager.get_plugin("pytestconfig").known_args_namespace
+    is_benchmark = getattr(options, "benchmark_only", False)
+    try:
+        arithmetic.choose(os.environ, is_benchmark=is_benchmark)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def pytest_configure() -> None:
+    """Let tests, and what they run, be interrupted: whoever runs them in the background hands down that they are not."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A figure with portable kernels would be a figure of something that nobody runs."""
+    if arithmetic.is_portable():
+        skip = pytest.mark.skip(reason="measured with the machine's own kernels only: make bench")
+        for item in items:
+            if BENCHMARKS in item.path.parents:
+                item.add_marker(skip)
 
 
 def _torch_namespaces() -> dict[str, dict[str, Any]]:

@@ -21,7 +21,7 @@ import torch._dynamo
 places = (torch, torch.cuda, torch.Tensor, torch.nn.Module, threading.Thread)
 before = [dict(vars(place)) for place in places]
 import syncprobe
-import syncprobe.running
+import syncprobe.targets.running
 for place, names in zip(places, before):
     for name, value in names.items():
         assert vars(place)[name] is value, (place, name)

@@ -52,8 +52,9 @@ def check_command(words: list[str]) -> None:
 
 def check_syncprobe(words: list[str]) -> None:
     """The command is there and knows the options, without being run: help is asked for last."""
+    own = words[: words.index("--")] if "--" in words else words
     done = subprocess.run(
-        [sys.executable, "-m", "syncprobe", *words, "--help"],
+        [sys.executable, "-m", "syncprobe", *own, "--help"],
         cwd=ROOT,
         check=False,
         capture_output=True,
@@ -61,5 +62,5 @@ def check_syncprobe(words: list[str]) -> None:
     )
     assert done.returncode == 0, done.stderr
     known = set(re.findall(r"--[\w-]+", done.stdout))
-    used = {word.partition("=")[0] for word in words if word.startswith("--")}
+    used = {word.partition("=")[0] for word in own if word.startswith("--")}
     assert used <= known, f"syncprobe {words[0]} has no {used - known}"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from syncprobe._version import __version__
-from syncprobe.cli.output import one_line, say
-from syncprobe.cli.parsing import Parser, UsageError, split_program_arguments
+from syncprobe.cli.output import LostOutputError, flush, forget_stdout, one_line, say
+from syncprobe.cli.parsing import Parser, UsageError, handed_over, split_program_arguments
 from syncprobe.errors import SyncprobeError
 from syncprobe.registry import Registry
 
@@ -54,56 +53,72 @@ COMMANDS.add(
     "profile",
     Command(
         summary="run a program and record every sync, copy and launch by line",
-        module="syncprobe.cli.profile",
+        module="syncprobe.cli.commands.profile",
         has_program_arguments=True,
     ),
 )
 COMMANDS.add(
     "report",
-    Command(summary="show saved profiles in any format", module="syncprobe.cli.report"),
+    Command(summary="show saved profiles in any format", module="syncprobe.cli.commands.report"),
 )
 COMMANDS.add(
     "import",
     Command(
         summary="turn a trace of torch.profiler, from a real GPU, into a profile",
-        module="syncprobe.cli.import_trace",
+        module="syncprobe.cli.commands.import_trace",
     ),
 )
 COMMANDS.add(
     "compare",
     Command(
         summary="two variants side by side: events, time, and whether they do the same",
-        module="syncprobe.cli.compare",
+        module="syncprobe.cli.commands.compare",
+        has_program_arguments=True,
     ),
 )
 COMMANDS.add(
     "verify",
-    Command(summary="whether the patches change anything but cost", module="syncprobe.cli.verify"),
+    Command(
+        summary="whether the patches, or a program's new version, change anything but cost",
+        module="syncprobe.cli.commands.verify",
+        has_program_arguments=True,
+    ),
 )
 COMMANDS.add(
     "gate",
     Command(
         summary="hold programs to the budgets of pyproject.toml",
-        module="syncprobe.cli.gate",
+        module="syncprobe.cli.commands.gate",
+    ),
+)
+COMMANDS.add(
+    "fix",
+    Command(
+        summary="rewrite a program so that it waits less, and prove that nothing else changes",
+        module="syncprobe.cli.commands.fix",
+        has_program_arguments=True,
     ),
 )
 COMMANDS.add(
     "plan",
     Command(
         summary="the five steps, what each replaces and what it is worth here",
-        module="syncprobe.cli.plan",
+        module="syncprobe.cli.commands.plan",
     ),
 )
 COMMANDS.add(
     "explain",
     Command(
         summary="what a finding means, why it costs and what to write instead",
-        module="syncprobe.cli.explain",
+        module="syncprobe.cli.commands.explain",
     ),
 )
 COMMANDS.add(
     "doctor",
-    Command(summary="what will and will not work on this machine", module="syncprobe.cli.doctor"),
+    Command(
+        summary="what will and will not work on this machine",
+        module="syncprobe.cli.commands.doctor",
+    ),
 )
 
 
@@ -113,14 +128,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     is_debugging = "--debug" in words
     try:
         code = _run(words, program)
-        sys.stdout.flush()
+        flush()
     except BrokenPipeError:
-        # Python flushes once more on its way out: give it somewhere to flush to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_stdout()
         return BROKEN_PIPE
     except KeyboardInterrupt:
         say("Interrupted.")
         return INTERRUPTED
+    except LostOutputError as error:
+        forget_stdout()
+        return _refuse(str(error), is_debugging)
     except SyncprobeError as error:
         return _refuse(one_line(str(error)), is_debugging)
     except Exception as error:  # a fault of ours is one line too, until --debug asks
@@ -130,6 +147,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str], program: list[str] | None) -> int:
+    if any("\0" in word for word in words):
+        raise UsageError("No name can hold a NUL character.")
     name = next((word for word in words if not word.startswith("-")), None)
     command = None if name is None else COMMANDS[name]
     parser, chosen = _parser(name)
@@ -138,7 +157,8 @@ def _run(words: list[str], program: list[str] | None) -> int:
     except SystemExit as stop:  # --help and --version have printed and are done
         return int(stop.code or 0)
     if unknown:
-        chosen.refuse_unknown(unknown)
+        takes_more = command is not None and command.has_program_arguments and program is None
+        chosen.refuse_unknown(unknown, handed_over(words, unknown) if takes_more else None)
     if command is None:
         raise UsageError(
             f"No command was given. Choose from: {', '.join(COMMANDS)}. See 'syncprobe --help'."

@@ -8,7 +8,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Final
 
-from syncprobe.rendering import Page
+from syncprobe.errors import SyncprobeError
+from syncprobe.rendering import DEFAULT_WIDTH, Page
 from syncprobe.rendering.figures import printable
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
-NARROWEST: Final = 80
+NARROWEST: Final = 40
 """Columns; below that, lines are left to wrap."""
 
 
@@ -30,18 +31,50 @@ def say(message: str) -> None:
     _write(sys.stderr, f"syncprobe: {message}\n")
 
 
+class LostOutputError(SyncprobeError):
+    """Standard output takes no more, for another reason than a reader that went away."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"Standard output could not be written: {error.strerror}.")
+
+
 def put(text: str) -> None:
     """The result of the command."""
-    _write(sys.stdout, text if text.endswith("\n") else text + "\n")
+    with _complained_about():
+        _write(sys.stdout, text if text.endswith("\n") else text + "\n")
 
 
-def page() -> Page:
-    """The page that standard output is: as wide as the terminal, coloured if it can be."""
-    if not sys.stdout.isatty():
-        return Page()
-    is_coloured = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-    width = shutil.get_terminal_size().columns
-    return Page(width=max(width, NARROWEST), is_coloured=is_coloured)
+def flush() -> None:
+    """Have all that was put written now, while somebody can still say that it was not."""
+    with _complained_about():
+        sys.stdout.flush()
+
+
+def forget_stdout() -> None:
+    """Give Python, which flushes once more on its way out, somewhere to flush to."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
+def _complained_about() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise LostOutputError(error) from error
+
+
+def page(*, is_full: bool = False) -> Page:
+    """The page that standard output is: as wide as the terminal or ``COLUMNS`` says, coloured if it can be."""
+    is_terminal = sys.stdout.isatty()
+    is_plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    usual = shutil.get_terminal_size((DEFAULT_WIDTH, 24))
+    is_wide_as_said = is_terminal or os.environ.get("COLUMNS", "").isdecimal()
+    width = usual.columns if is_wide_as_said else DEFAULT_WIDTH
+    return Page(
+        width=max(width, NARROWEST), is_coloured=is_terminal and not is_plain, is_full=is_full
+    )
 
 
 @contextlib.contextmanager

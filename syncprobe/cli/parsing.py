@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import difflib
+import shlex
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from syncprobe.errors import SyncprobeError
+from syncprobe.errors import SyncprobeError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,13 +26,20 @@ class Parser(argparse.ArgumentParser):
         """Refuse a command line."""
         raise UsageError(f"{message[0].upper()}{message[1:]}. See '{self.prog} --help'.")
 
-    def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
-        """Refuse words that no option explains, naming the option that was probably meant."""
+    def refuse_unknown(self, words: Sequence[str], instead: str | None = None) -> NoReturn:
+        """Refuse words that no option explains, naming the option that was probably meant.
+
+        Args:
+            words: What is not known.
+            instead: A command line that hands them to the program being run; None if none is.
+        """
         word = next((word for word in words if word.startswith("-")), words[0])
         known = [name for action in self._actions for name in action.option_strings]
-        near = difflib.get_close_matches(word.partition("=")[0], known, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"See '{self.prog} --help'."
-        raise UsageError(f"'{self.prog}' does not know {word!r}. {hint}")
+        otherwise = "" if instead else f"See '{self.prog} --help'."
+        hints = [did_you_mean(word.partition("=")[0], known, otherwise)]
+        if instead:
+            hints.append(f"If it is for the program, put it after '--': {instead}")
+        raise UsageError(f"'{self.prog}' does not know {word!r}. {' '.join(filter(None, hints))}")
 
     def add_common_options(self, *, is_repeated: bool = False) -> None:
         """Declare what every command takes; repeated ones keep what an earlier place has set."""
@@ -58,6 +65,14 @@ def split_program_arguments(words: Sequence[str]) -> tuple[list[str], list[str] 
         return own, None
     place = own.index("--")
     return own[:place], own[place + 1 :]
+
+
+def handed_over(words: Sequence[str], unknown: Sequence[str]) -> str | None:
+    """The command line with what is unknown given to the program; None if it names no program."""
+    own = [word for word in words if word not in unknown]
+    if not any(word.endswith(".py") or ":" in word or word == "-m" for word in own):
+        return None
+    return shlex.join(["syncprobe", *own, "--", *unknown])
 
 
 def at_least(smallest: int) -> Callable[[str], int]:

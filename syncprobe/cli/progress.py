@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-    from syncprobe.running import Progress as Listener
+    from syncprobe.targets.running import Progress as Listener
 
 REFRESH_SECONDS: Final = 0.1
 

@@ -11,15 +11,16 @@ from __future__ import annotations
 from syncprobe.equivalence.scenario import Stage, TrainingRun
 from syncprobe.equivalence.trace import Trace
 from syncprobe.equivalence.tracing import apply_patches, trace_run
-from syncprobe.equivalence.verifying import Plan, Verifier, verify
+from syncprobe.equivalence.verifying import VerificationPlan, Verifier, run_of, verify
 
 __all__ = [
-    "Plan",
     "Stage",
     "Trace",
     "TrainingRun",
+    "VerificationPlan",
     "Verifier",
     "apply_patches",
+    "run_of",
     "trace_run",
     "verify",
 ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from syncprobe.analysis.trend import TOLERANCE, trend_of
-from syncprobe.analysis.verdict import Deviation, Difference
 from syncprobe.equivalence.entries import entries_of
-from syncprobe.equivalence.matching import Limit, Match, match
+from syncprobe.equivalence.matching import Margin, Match, match
+from syncprobe.equivalence.trend import TOLERANCE, trend_of
+from syncprobe.equivalence.verdict import Deviation, Difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 STEPS_WITHOUT_DRIFT: Final = 200
 """Free runs are held to their limits for so long; rounding may then have led them elsewhere."""
-ACTION_LIMIT: Final = Limit(absolute=1e-6)
-LOSS_LIMIT: Final = Limit(relative=1e-5)
-LEARNT_LIMIT: Final = Limit(absolute=1e-6, relative=1e-5)
-DRIFT_LIMIT: Final = Limit(absolute=1e-3)
+ACTION_LIMIT: Final = Margin(absolute=1e-6)
+LOSS_LIMIT: Final = Margin(relative=1e-5)
+LEARNT_LIMIT: Final = Margin(absolute=1e-6, relative=1e-5)
+DRIFT_LIMIT: Final = Margin(absolute=1e-3)
 FORCED_LIMITS: Final = {
     "proposed action": ACTION_LIMIT,
     "loss": LOSS_LIMIT,
@@ -36,6 +36,11 @@ FREE_QUANTITIES: Final = frozenset({"action", "deactivation", "failure"})
 def check_exact(legacy: Trace, variant: Trace) -> Match:
     """Everything is equal to the last bit."""
     return _match("exact", legacy, variant)
+
+
+def check_within(legacy: Trace, variant: Trace, limits: Mapping[str, Margin]) -> Match:
+    """Left to itself, a variant does the same to the last bit, but for what limits leave room for."""
+    return _match("free-running", legacy, variant, limits)
 
 
 def check_forced(legacy: Trace, variant: Trace) -> Match:
@@ -90,7 +95,7 @@ def _match(
     check: str,
     legacy: Trace,
     variant: Trace,
-    limits: Mapping[str, Limit] | None = None,
+    limits: Mapping[str, Margin] | None = None,
     is_checked: Callable[[Entry], bool] = lambda _: True,
 ) -> Match:
     if variant.failure is not None:

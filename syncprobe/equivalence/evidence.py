@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syncprobe.analysis.verdict import Evidence
+from syncprobe.equivalence.verdict import Evidence
 
 if TYPE_CHECKING:
-    from syncprobe.analysis.verdict import Case
     from syncprobe.equivalence.trace import Array, Trace
+    from syncprobe.equivalence.verdict import Case
 
 
 def evidence_of(case: Case, legacy: Trace, variant: Trace) -> Evidence:

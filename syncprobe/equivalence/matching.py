@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from syncprobe.analysis.verdict import Deviation, Difference
+from syncprobe.equivalence.verdict import Deviation, Difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ MAX_TEXT: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Margin:
     """How far two numbers may be apart; integers, flags and texts have to be equal in any case."""
 
     absolute: float = 0.0
@@ -45,7 +45,7 @@ class Limit:
         return " or ".join(parts)
 
 
-EXACT: Final = Limit()
+EXACT: Final = Margin()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Largest:
     apart: float
     used: float
     """Share of what the limit allows."""
-    limit: Limit
+    limit: Margin
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ def match(
     check: str,
     expected: Iterable[Entry],
     found: Iterable[Entry],
-    limits: Mapping[str, Limit] | None = None,
+    limits: Mapping[str, Margin] | None = None,
     *,
     is_checked: Callable[[Entry], bool] = lambda _: True,
 ) -> Match:
@@ -122,7 +122,7 @@ def match(
     return result
 
 
-def _compare(result: Match, entry: Entry, other: Entry, limit: Limit) -> None:
+def _compare(result: Match, entry: Entry, other: Entry, limit: Margin) -> None:
     first, second = entry.value, other.value
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         if first.shape == second.shape and first.dtype.kind == second.dtype.kind:
@@ -136,7 +136,9 @@ def _compare(result: Match, entry: Entry, other: Entry, limit: Limit) -> None:
         result.add(_difference(result, entry, (_text(first), _text(second))))
 
 
-def _compare_arrays(result: Match, entry: Entry, values: tuple[Array, Array], limit: Limit) -> None:
+def _compare_arrays(
+    result: Match, entry: Entry, values: tuple[Array, Array], limit: Margin
+) -> None:
     first, second = values
     is_rounded = first.dtype.kind == "f" and not limit.is_exact
     if is_rounded:
@@ -159,7 +161,7 @@ def _compare_arrays(result: Match, entry: Entry, values: tuple[Array, Array], li
 
 
 def _outside(
-    result: Match, quantity: str, values: tuple[Array, Array], limit: Limit
+    result: Match, quantity: str, values: tuple[Array, Array], limit: Margin
 ) -> npt.NDArray[np.bool_]:
     """Where two arrays are further apart than allowed; keeps how far apart they are at most."""
     first, second = (each.astype(np.float64) for each in values)

@@ -33,13 +33,8 @@ POSE: Final = ("x", "y", "theta", "left_pos", "right_pos", "left_thrust", "right
 
 
 def apply_patches(patches: tuple[int, ...], mode: str) -> AbstractContextManager[Any]:
-    """Put steps of the plan in force; none leaves the legacy code alone."""
-    if not patches:
-        return nullcontext()
-    applied: AbstractContextManager[Any] = legacy_code.resolve(legacy_code.PATCHES)(
-        patches, mode=mode
-    )
-    return applied
+    """Put steps of MarineNav's plan in force; none leaves the legacy code alone."""
+    return legacy_code.patched("original", patches, mode)
 
 
 def trace_run(

@@ -6,45 +6,51 @@ import multiprocessing
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
-from syncprobe.analysis.verdict import Case, CaseVerdict, Verification, steps_text
 from syncprobe.equivalence import checks
 from syncprobe.equivalence.evidence import evidence_of
 from syncprobe.equivalence.matching import KEPT
 from syncprobe.equivalence.scenario import TrainingRun
-from syncprobe.equivalence.tracing import apply_patches, trace_run
-from syncprobe.targets.legacy_code import AGENTS, PIPELINES
+from syncprobe.equivalence.tracing import trace_run
+from syncprobe.equivalence.user_association import LIMITS, PIPELINE, UaraRun, trace_uara
+from syncprobe.equivalence.verdict import Case, CaseVerdict, Verification, steps_text
+from syncprobe.plan_steps import NUMBERS
+from syncprobe.targets.legacy_code import AGENTS, PIPELINES, patched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from syncprobe.equivalence.matching import Match
     from syncprobe.equivalence.trace import Trace
     from syncprobe.equivalence.tracing import Apply
-    from syncprobe.running import Progress
+    from syncprobe.targets.running import Progress
+
+AnyRun = TrainingRun | UaraRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class VerificationPlan:
     """What to verify: every combination of these."""
 
     agents: tuple[str, ...] = AGENTS
     pipelines: tuple[str, ...] = PIPELINES
-    patches: tuple[tuple[int, ...], ...] = ((1, 2, 3, 4, 5),)
+    patches: tuple[tuple[int, ...], ...] = (NUMBERS,)
     modes: tuple[str, ...] = ("fast",)
     seeds: tuple[int, ...] = (0,)
     steps: int = 200
 
-    def runs(self) -> Iterator[TrainingRun]:
+    def runs(self) -> Iterator[AnyRun]:
         """The legacy runs that everything is compared with."""
         for seed in self.seeds:
             for pipeline in self.pipelines:
-                for agent in self.agents:
-                    yield TrainingRun(agent=agent, pipeline=pipeline, seed=seed, steps=self.steps)
+                # A workload has one sort of agent.
+                for agent in self.agents[:1] if pipeline == PIPELINE else self.agents:
+                    yield run_of(pipeline, agent, seed=seed, steps=self.steps)
 
-    def cases(self, run: TrainingRun) -> Iterator[Case]:
+    def cases(self, run: AnyRun) -> Iterator[Case]:
         """What is compared with one legacy run."""
         for patches in self.patches:
             for mode in self.modes:
@@ -58,10 +64,17 @@ class Plan:
                 )
 
 
+def run_of(pipeline: str, agent: str, *, seed: int, steps: int) -> AnyRun:
+    """The run that variants of a pipeline are compared on."""
+    if pipeline == PIPELINE:
+        return UaraRun(seed=seed, steps=steps)
+    return TrainingRun(agent=agent, pipeline=pipeline, seed=seed, steps=steps)
+
+
 def verify(
-    plan: Plan,
+    plan: VerificationPlan,
     *,
-    apply: Apply = apply_patches,
+    apply: Apply | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
     on_verdict: Callable[[CaseVerdict], None] | None = None,
@@ -70,7 +83,7 @@ def verify(
 
     Args:
         plan: What to verify.
-        apply: Puts plan steps in force; the patches unless given.
+        apply: Puts plan steps in force; the patches of each pipeline unless given.
         jobs: Processes to share the legacy runs among.
         progress: Hears how far each run has come.
         on_verdict: Hears each verdict as soon as it is known.
@@ -85,9 +98,9 @@ def verify(
 
 
 def _verify_run(
-    plan: Plan,
-    run: TrainingRun,
-    apply: Apply,
+    plan: VerificationPlan,
+    run: AnyRun,
+    apply: Apply | None,
     progress: Progress | None = None,
     on_verdict: Callable[[CaseVerdict], None] | None = None,
 ) -> list[CaseVerdict]:
@@ -101,10 +114,10 @@ def _verify_run(
 
 
 def _in_processes(
-    plan: Plan,
-    runs: tuple[TrainingRun, ...],
+    plan: VerificationPlan,
+    runs: tuple[AnyRun, ...],
     jobs: int,
-    apply: Apply,
+    apply: Apply | None,
     progress: Progress | None,
     on_verdict: Callable[[CaseVerdict], None],
 ) -> list[list[CaseVerdict]]:
@@ -124,22 +137,22 @@ class Verifier:
     """One legacy run, made when it is first needed, and the variants held against it."""
 
     def __init__(
-        self, run: TrainingRun, *, apply: Apply = apply_patches, progress: Progress | None = None
+        self, run: AnyRun, *, apply: Apply | None = None, progress: Progress | None = None
     ) -> None:
         self.run = run
-        self._apply = apply
+        self._apply = apply or partial(patched, run.pipeline)
         self._progress = progress
 
     @cached_property
     def legacy(self) -> Trace:
         """What the legacy code does."""
-        return trace_run(self.run, on_step=self._announcer("legacy"))
+        return self._trace(None, "legacy")
 
     def check(self, case: Case) -> CaseVerdict:
         """Repeat the run with patches and compare."""
         legacy, started = self.legacy, time.perf_counter()
         variant = f"patches {steps_text(case.patches)}, {case.mode}"
-        free = self._trace(case, variant)
+        free = self._trace(self._apply(case.patches, case.mode), variant)
         exact = checks.check_exact(legacy, free)
         if case.mode == "exact" or not exact.found or free.failure is not None:
             # A run that is equal to the last bit is within all limits of fast mode, too.
@@ -153,7 +166,10 @@ class Verifier:
         )
 
     def _judge_fast(self, case: Case, variant: str, free: Trace) -> CaseVerdict:
-        forced = self._trace(case, f"{variant}, teacher-forced", follow=self.legacy)
+        if isinstance(self.run, UaraRun):
+            return _verdict(case, [checks.check_within(self.legacy, free, LIMITS)])
+        applied = self._apply(case.patches, case.mode)
+        forced = self._trace(applied, f"{variant}, teacher-forced", follow=self.legacy)
         matches = [checks.check_forced(self.legacy, forced), checks.check_free(self.legacy, free)]
         deviation, difference = checks.check_trend(self.legacy, free)
         if difference is not None:
@@ -161,13 +177,16 @@ class Verifier:
         verdict = _verdict(case, matches)
         return replace(verdict, deviations=(*verdict.deviations, deviation))
 
-    def _trace(self, case: Case, name: str, follow: Trace | None = None) -> Trace:
-        return trace_run(
-            self.run,
-            self._apply(case.patches, case.mode),
-            follow=follow,
-            on_step=self._announcer(name),
-        )
+    def _trace(
+        self,
+        variant: AbstractContextManager[Any] | None,
+        name: str,
+        follow: Trace | None = None,
+    ) -> Trace:
+        on_step = self._announcer(name)
+        if isinstance(self.run, UaraRun):
+            return trace_uara(self.run, variant, on_step=on_step)
+        return trace_run(self.run, variant, follow=follow, on_step=on_step)
 
     def _announcer(self, name: str) -> Callable[[int], None] | None:
         if self._progress is None:

@@ -8,24 +8,28 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.findings import operations
+from syncprobe.findings.decisions import reaches_environment
+from syncprobe.findings.scopes.nodes import scope_nodes
+from syncprobe.findings.surroundings import frames
 from syncprobe.findings.syntax import called_name
 from syncprobe.findings.usage import reads_on, unused_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from syncprobe.analysis.model import Site
-    from syncprobe.events import CallSite
+    from syncprobe.findings.loops import Loop
+    from syncprobe.findings.scopes.nodes import Scoped
     from syncprobe.findings.source import SourceLines
+    from syncprobe.findings.surroundings import Chain, Surroundings
     from syncprobe.findings.syntax import CodeLine
+    from syncprobe.profiles.model import Site
 
 LEARN: Final = "learn"
 EVAL: Final = "eval"
 _SMALLEST_RATE: Final = 1e-9
-_DECISION_WORDS: Final = frozenset(
-    {"act", "action", "actions", "choose", "decide", "predict", "select"}
-)
-"""Words in the names of functions that choose actions."""
+_UPDATE_REGIONS: Final = frozenset({LEARN, EVAL, "train", "update", "backward", "optimizer"})
+_SAMPLING_WORDS: Final = frozenset({"sample", "replay", "memory"})
+_SAMPLING_CALLS: Final = frozenset({"sample", "choice", "choices", "permutation"})
 _LITERAL_NODES: Final = (
     ast.Constant,
     ast.List,
@@ -43,15 +47,22 @@ class Context:
     """A site and what surrounds it."""
 
     site: Site
-    on_line: Sequence[Site]
-    """All sites of the same line and region, this one included."""
-    in_function: Sequence[Site]
-    """All sites of the same function and region, this one included."""
-    in_region: Sequence[Site]
-    """All sites of the same region, this one included."""
-    steps: int
-    """Steps recorded; 0 if the program marked none, and then rates are per run."""
-    source: SourceLines = field(repr=False)
+    surroundings: Surroundings = field(repr=False)
+
+    @property
+    def steps(self) -> int:
+        """Steps recorded; 0 if the program marked none, and then rates are per run."""
+        return self.surroundings.steps
+
+    @property
+    def source(self) -> SourceLines:
+        """Reads the lines behind the sites."""
+        return self.surroundings.source
+
+    @property
+    def on_line(self) -> Sequence[Site]:
+        """All sites of the same line and region, this one included."""
+        return self.surroundings.on_line(self.site)
 
     @cached_property
     def operation(self) -> str:
@@ -77,16 +88,22 @@ class Context:
         """The line calls one of these, as far as there is source."""
         return self.line is not None and not names.isdisjoint(self.line.call_names)
 
-    @property
+    @cached_property
     def is_needed(self) -> bool:
-        """Every one of the site's reads hands a decision to the environment."""
+        """Every one of the site's reads hands a decision to the environment, the whole of it at once."""
         site = self.site
-        return _SMALLEST_RATE < site.per_step <= site.needed_per_step + _SMALLEST_RATE
+        if _SMALLEST_RATE < site.per_step <= site.needed_per_step + _SMALLEST_RATE:
+            return True
+        return self.sample_loop is None and reaches_environment(site, self.source)
 
-    @property
+    @cached_property
     def recurs(self) -> bool:
-        """It happens in the steps, not only before or between them."""
-        return self.site.per_step > _SMALLEST_RATE and not operations.is_setup(self.site)
+        """It happens in the steps, not only before, between or after them."""
+        if self.site.per_step <= _SMALLEST_RATE or operations.is_setup(self.site):
+            return False
+        if self.steps and self.site.per_step >= 1 - _SMALLEST_RATE:
+            return True
+        return not (self._is_between_steps or self._happened_once)
 
     @property
     def keeps_happening(self) -> bool:
@@ -95,23 +112,39 @@ class Context:
 
     @cached_property
     def repeats(self) -> bool:
-        """The line runs several times within a step.
-
-        Where steps are marked the rate says so. Where none are, the source must show a loop inside
-        the training loop.
-        """
-        is_read = operations.is_read(self.site)
-        written = max(len(self.line_reads), 1) if is_read else 1
-        if self.steps:
-            return self.site.per_step > written + _SMALLEST_RATE
-        return self.site.count > written and self.sample_loop is not None
+        """The line runs several times within a step: in a loop, as far as there is source to show one."""
+        rate = self.site.per_step if self.steps else self.site.count
+        if rate <= self._written + _SMALLEST_RATE:
+            return False
+        return self.sample_loop is not None or (self.steps > 0 and not self.chain.loops)
 
     @cached_property
     def is_update(self) -> bool:
         """The line belongs to learning or evaluation, by its region or by a ``backward()`` next to it."""
-        if self.site.region in {LEARN, EVAL}:
+        if self.site.region in _UPDATE_REGIONS:
             return True
-        return self.line is not None and self.line.is_in_update
+        lines = (self.source.line(frame) for frame in frames(self.site))
+        if any(line is not None and line.is_in_update for line in lines):
+            return True
+        turn = self.chain.turn
+        return turn is not None and self.surroundings.has_updates(turn) and turn.is_after_acting
+
+    @property
+    def is_in_batches(self) -> bool:
+        """The loop around it goes over batches of data."""
+        turn = self.chain.turn
+        return turn is not None and turn.is_over_batches
+
+    @cached_property
+    def is_sampled(self) -> bool:
+        """The line, its function or one that called it draws at random, or is named after doing so."""
+        for frame in frames(self.site):
+            line = self.source.line(frame)
+            if not _SAMPLING_WORDS.isdisjoint(frame.function.lower().replace(".", "_").split("_")):
+                return True
+            if line is not None and line.of_scope(_draws_samples):
+                return True
+        return False
 
     @cached_property
     def is_logged(self) -> bool:
@@ -130,6 +163,15 @@ class Context:
         return "" if call is None else called_name(call)
 
     @cached_property
+    def depends_on_turn(self) -> bool:
+        """What makes the tensor used on this line is given something that changes from turn to turn."""
+        call = None if self.line is None else self.line.root_call()
+        given = () if call is None else (*call.args, *call.keywords)
+        used = {n.id for part in given for n in ast.walk(part) if isinstance(n, ast.Name)}
+        own = (loop for loop in self.chain.loops if loop.frame == self.site.site)
+        return any(not loop.derived.isdisjoint(used) for loop in own)
+
+    @cached_property
     def makes_literal(self) -> bool:
         """The line makes a tensor of numbers that are written there: the same ones each time."""
         call = None if self.line is None else self.line.root_call()
@@ -138,41 +180,78 @@ class Context:
         return all(isinstance(node, _LITERAL_NODES) for node in ast.walk(call.args[0]))
 
     @cached_property
-    def sample_loop(self) -> CallSite | None:
-        """The line of the innermost loop inside a step that repeats the site, seen from the site outwards.
+    def chain(self) -> Chain:
+        """The loops around the site."""
+        return self.surroundings.chain(self.site)
 
-        Loops inside a network's ``forward`` go over its layers, not over samples, and do not count;
-        but the ``forward`` of a wrapper may ask an agent to act, once per sample.
-        """
-        is_deciding = False
-        for frame in _frames(self.site):
-            name = _function_name(frame)
-            is_deciding = is_deciding or not _DECISION_WORDS.isdisjoint(name.split("_"))
-            if name == "forward" and not is_deciding:
-                continue
-            if frame.function.endswith(("comp>", "<genexpr>")):
-                return frame
-            line = self.source.line(frame)
-            if line is not None and line.sample_loop is not None:
-                return frame
+    @cached_property
+    def sample_loop(self) -> Loop | None:
+        """The innermost loop inside a step that goes over samples, seen from the site outwards."""
+        for loop in self.chain.inner:
+            if loop.is_over_rows and (loop.has_row_syntax or self._is_inside_another(loop)):
+                return loop
         return None
 
     @cached_property
+    def repeated_loop(self) -> Loop | None:
+        """The innermost loop inside a step, whatever it goes over."""
+        loop = next(iter(self.chain.inner), None)
+        return loop if loop is not None and self._is_inside_another(loop) else None
+
+    @cached_property
+    def turns_per_step(self) -> float:
+        """How often the innermost loop goes round in a step; where nothing shows it, in the run."""
+        if self.steps or len(self.chain.loops) < 2:
+            return self.site.per_step
+        inner, outer = self.chain.loops[:2]
+        return self.site.count / self.surroundings.turns_between(inner, outer)
+
+    @cached_property
     def has_matrix_product(self) -> bool:
-        """The loop around the site also runs a layer of a network."""
+        """The loop over samples around the site also runs a layer of a network."""
+        return self.sample_loop is not None and self.surroundings.has_in_loop(
+            self.sample_loop, operations.is_matrix_product
+        )
+
+    @cached_property
+    def has_repeated_read(self) -> bool:
+        """The innermost loop around the site also reads a value in each turn."""
+        return self.repeated_loop is not None and self.surroundings.has_in_loop(
+            self.repeated_loop, operations.is_own_read
+        )
+
+    @property
+    def neighbouring_reads(self) -> int:
+        """How many lines of the same function, region and loop read values, this one included."""
+        return self.surroundings.reading_lines(self.site)
+
+    def _is_inside_another(self, loop: Loop) -> bool:
+        """The loop is not the outermost one of the program, as far as that can be told."""
+        return self.steps > 0 or self.chain.loops[-1] is not loop
+
+    @property
+    def _happened_once(self) -> bool:
+        """In a program without steps: no loop led to it."""
+        is_once = self.line is not None and self.site.count <= self._written
+        return not self.steps and is_once and not self.chain.loops
+
+    @property
+    def _written(self) -> int:
+        """How often the line spells out what happens there."""
+        return max(len(self.line_reads), 1) if operations.is_read(self.site) else 1
+
+    @cached_property
+    def _is_between_steps(self) -> bool:
+        """The innermost loop around the line has another one in it whose turns are the steps."""
         return any(
-            operations.base_name(site.operation) in operations.MATRIX_PRODUCTS
-            and self.sample_loop in _frames(site)
-            for site in self.in_region
+            self.surroundings.has_steps_inside(loop, oftener_than=self.site.count)
+            for loop in self.chain.loops[:1]
         )
 
 
-def _frames(site: Site) -> tuple[CallSite, ...]:
-    """The site's line and the lines that led to it most often, innermost first."""
-    return (site.site, *(site.callers[0].stack if site.callers else ()))
-
-
-def _function_name(frame: CallSite) -> str:
-    """The last name in a frame's function that a person gave: ``forward`` for a comprehension in it."""
-    parts = [part for part in frame.function.split(".") if not part.startswith("<")]
-    return parts[-1] if parts else ""
+def _draws_samples(scope: Scoped) -> bool:
+    """A function calls something that draws at random."""
+    return any(
+        isinstance(node, ast.Call) and called_name(node) in _SAMPLING_CALLS
+        for node in scope_nodes(scope)
+    )

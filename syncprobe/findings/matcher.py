@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from syncprobe.analysis.model import Finding, SyncClass
 from syncprobe.events import CallSite
-from syncprobe.findings import (
+from syncprobe.findings import operations
+from syncprobe.findings.allowances import idle_allowances
+from syncprobe.findings.context import Context
+from syncprobe.findings.rewriting import snippet
+from syncprobe.findings.rules import (
     conversions,
     host_loops,
     implicit_syncs,
     launches,
-    operations,
     scalar_reads,
     transfers,
 )
-from syncprobe.findings.context import Context
+from syncprobe.findings.rules.frameworks import framework_remarks
 from syncprobe.findings.source import Excuse
+from syncprobe.findings.surroundings import Surroundings
+from syncprobe.profiles.model import Finding, SyncClass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from syncprobe.analysis.model import Region, Site
-    from syncprobe.findings.host_loops import HostRegion
+    from syncprobe.findings.loops import Loop
     from syncprobe.findings.rule import Rule
+    from syncprobe.findings.rules.host_loops import HostRegion
     from syncprobe.findings.source import SourceLines
+    from syncprobe.profiles.model import Region, Site
 
 Predicate = Callable[[Context], bool]
 
@@ -81,7 +86,11 @@ PRECEDENCE: Final[tuple[tuple[Rule, Predicate], ...]] = (
 Every blocking site meets the general rule of its family at the latest.
 """
 
-_REPORTED_AT_LOOP: Final = frozenset({launches.SINGLE_FORWARDS.id, launches.TINY_LAUNCHES.id})
+_REPORTED_AT_LOOP: Final[Mapping[str, Callable[[Context], Loop | None]]] = {
+    launches.SINGLE_FORWARDS.id: lambda context: context.sample_loop,
+    launches.TINY_LAUNCHES.id: lambda context: context.repeated_loop,
+}
+"""Rules about loops, which are reported where the loop begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +101,8 @@ class Examined:
     """The sites that were given, in the same order, with rule, plan step and class."""
     findings: tuple[Finding, ...]
     """One per rule, line and region: dearest first, excused ones last."""
+    notes: tuple[str, ...] = ()
+    """What the reader should know besides, such as allow comments that excuse nothing."""
 
 
 def examine(
@@ -108,11 +119,12 @@ def examine(
         steps: How many steps it has; 0 if none were marked.
         source: Reads the lines behind the sites.
     """
-    contexts = _contexts(sites, steps, source)
+    surroundings = Surroundings(sites, steps, source)
+    contexts = [Context(site, surroundings) for site in sites]
     ruled = [_rule_of(context) for context in contexts]
     groups: defaultdict[tuple[str, str, int, str], list[Context]] = defaultdict(list)
     for context, rule in zip(contexts, ruled, strict=True):
-        if rule is not None and context.recurs and not context.is_needed:
+        if rule is not None and context.recurs and rule.sync_class is not SyncClass.NEEDED:
             line = _reported_at(context, rule)
             groups[rule.id, line.path, line.line, context.site.region].append(context)
     rules = {rule.id: rule for rule in ruled if rule is not None}
@@ -120,33 +132,14 @@ def examine(
     findings += [
         _host_finding(region, steps) for region in host_loops.dominant_regions(sites, regions)
     ]
-    return Examined(
-        sites=tuple(
-            _with_rule(context.site, rule) for context, rule in zip(contexts, ruled, strict=True)
-        ),
-        findings=tuple(sorted(findings, key=_dearest_first)),
+    examined = tuple(
+        _with_rule(context.site, rule) for context, rule in zip(contexts, ruled, strict=True)
     )
-
-
-def _contexts(sites: Sequence[Site], steps: int, source: SourceLines) -> list[Context]:
-    lines: defaultdict[tuple[str, int, str], list[Site]] = defaultdict(list)
-    functions: defaultdict[tuple[str, str, str], list[Site]] = defaultdict(list)
-    regions: defaultdict[str, list[Site]] = defaultdict(list)
-    for site in sites:
-        lines[site.site.path, site.site.line, site.region].append(site)
-        functions[site.site.path, site.site.function, site.region].append(site)
-        regions[site.region].append(site)
-    return [
-        Context(
-            site=site,
-            on_line=lines[site.site.path, site.site.line, site.region],
-            in_function=functions[site.site.path, site.site.function, site.region],
-            in_region=regions[site.region],
-            steps=steps,
-            source=source,
-        )
-        for site in sites
-    ]
+    return Examined(
+        sites=examined,
+        findings=tuple(sorted(findings, key=_dearest_first)),
+        notes=idle_allowances(examined, findings, source),
+    )
 
 
 def _rule_of(context: Context) -> Rule | None:
@@ -161,9 +154,10 @@ def _with_rule(site: Site, rule: Rule | None) -> Site:
 
 
 def _reported_at(context: Context, rule: Rule) -> CallSite:
-    if rule.id in _REPORTED_AT_LOOP and context.sample_loop is not None:
-        return context.sample_loop
-    return context.site.site
+    loop = _REPORTED_AT_LOOP[rule.id](context) if rule.id in _REPORTED_AT_LOOP else None
+    if loop is None:
+        return context.site.site
+    return replace(loop.frame, line=loop.number)
 
 
 def _finding(rule: Rule, group: Sequence[Context]) -> Finding:
@@ -171,7 +165,9 @@ def _finding(rule: Rule, group: Sequence[Context]) -> Finding:
     sites = [context.site for context in group]
     # A conversion and the upload it feeds are one thing that happens, not two.
     counted = [site for site in sites if site.is_blocking] or sites
-    excuse = group[0].source.excuse(line, rule.id)
+    source = group[0].source
+    excuse = _excuse(rule, line, group)
+    code = snippet(rule, line, source)
     return Finding(
         rule=rule.id,
         title=rule.title,
@@ -180,13 +176,24 @@ def _finding(rule: Rule, group: Sequence[Context]) -> Finding:
         count=sum(site.count for site in counted),
         per_step=round(sum(site.per_step for site in counted), 6),
         plan_step=rule.plan_step,
-        advice=" ".join([rule.advice, *_remarks(group, excuse)]),
+        advice=" ".join([rule.advice, *_remarks(rule, group, excuse)]),
         cost_us_modelled=round(sum(site.host_us_modelled for site in sites), 6),
         is_allowed=excuse is Excuse.GIVEN,
+        source=source.text(line) or None,
+        before=code.before,
+        after=code.after,
     )
 
 
-def _remarks(group: Sequence[Context], excuse: Excuse) -> list[str]:
+def _excuse(rule: Rule, line: CallSite, group: Sequence[Context]) -> Excuse:
+    """What the comments say where the finding is reported, or else where all of it happens."""
+    source = group[0].source
+    found = source.excuse(line, rule.id)
+    inside = {source.excuse(context.site.site, rule.id) for context in group}
+    return inside.pop() if found is Excuse.NONE and len(inside) == 1 else found
+
+
+def _remarks(rule: Rule, group: Sequence[Context], excuse: Excuse) -> list[str]:
     """What is true of this finding and not of the rule in general."""
     remarks = []
     needed = sum(context.site.needed_per_step for context in group)
@@ -198,8 +205,11 @@ def _remarks(group: Sequence[Context], excuse: Excuse) -> list[str]:
         )
     if all(0 < context.unused_share < 1 for context in group):
         remarks.append("Some of its callers do use the value.")
+    if rule is conversions.REBUILT_CONSTANT and all(map(conversions.is_of_distribution, group)):
+        remarks.append("Here a distribution makes a tensor of a number: give it a tensor.")
     if all(operations.is_backward(context.site) for context in group):
         remarks.append("This is the backward pass: what to change is in the forward pass.")
+    remarks += framework_remarks(rule.id, group)
     if excuse is Excuse.WITHOUT_REASON:
         remarks.append("The allow comment here gives no reason, so it excuses nothing.")
     return remarks
@@ -218,6 +228,8 @@ def _host_finding(region: HostRegion, steps: int) -> Finding:
         plan_step=rule.plan_step,
         advice=f"{rule.advice} Here: {region.share:.0%} of the {region.basis} step.",
         cost_us_modelled=round(region.host_us, 6),
+        before=rule.example,
+        after=rule.instead,
     )
 
 

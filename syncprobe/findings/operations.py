@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from syncprobe.events import EventKind
+from syncprobe.events import TO_HOST, EventKind
 
 if TYPE_CHECKING:
-    from syncprobe.analysis.model import Site
+    from syncprobe.profiles.model import Site
 
-READS: Final = frozenset({EventKind.SCALAR_READ, EventKind.COPY_TO_HOST})
 READ_METHODS: Final = frozenset({"item", "cpu", "tolist", "numpy", "to", "copy_"})
 READ_BUILTINS: Final = frozenset({"float", "int", "bool", "complex", "round"})
 UPLOAD_CALLS: Final = frozenset({"to", "cuda", "copy_", "tensor", "as_tensor", "pin_memory"})
@@ -38,6 +37,9 @@ ZERO_COPY: Final = frozenset({"from_numpy", "frombuffer", "from_dlpack"})
 FILLED: Final = frozenset({"zeros", "ones", "full", "empty"})
 RANGES: Final = frozenset({"arange", "linspace", "logspace", "eye", "tril_indices", "triu_indices"})
 RANDOM: Final = frozenset({"rand", "randn", "randint", "randperm", "normal", "bernoulli"})
+DRAWS_IN_PLACE: Final = frozenset(
+    {"exponential_", "normal_", "uniform_", "random_", "bernoulli_", "geometric_", "cauchy_"}
+)
 MATRIX_PRODUCTS: Final = frozenset(
     {
         *("linear", "addmm", "mm", "bmm", "matmul", "baddbmm", "addmv", "mv"),
@@ -83,7 +85,8 @@ _SETUP_ENTRIES: Final = (
 
 def base_name(operation: str) -> str:
     """``index`` for ``aten::index.Tensor``, ``item`` for ``Tensor.item``, ``bool`` for ``Tensor.__bool__``."""
-    namespace, separator, name = operation.rpartition("::")
+    # A mark may follow, such as that of copies through pageable memory.
+    namespace, separator, name = operation.partition(" (")[0].rpartition("::")
     if separator or not namespace:
         name = name.partition(".")[0] if separator else name.rpartition(".")[2]
     return name.removesuffix("()").strip("_")
@@ -96,6 +99,11 @@ def library_entry(site: Site) -> str:
     if entry.endswith(("__torch_function__", "__torch_dispatch__")):
         return ""
     return entry
+
+
+def is_matrix_product(site: Site) -> bool:
+    """A layer of a network, most likely."""
+    return base_name(site.operation) in MATRIX_PRODUCTS
 
 
 def is_own_read(site: Site) -> bool:
@@ -111,7 +119,7 @@ def is_own_read(site: Site) -> bool:
 
 def is_read(site: Site) -> bool:
     """The host waits for a value of the device."""
-    return site.kind in READS and site.is_blocking
+    return site.kind in TO_HOST and site.is_blocking
 
 
 def is_upload(site: Site) -> bool:
@@ -137,6 +145,14 @@ def is_setup(site: Site) -> bool:
 def is_backward(site: Site) -> bool:
     """The work of a backward pass, which is charged to the line that started it."""
     return library_entry(site) in {"Tensor.backward", "backward", "grad"}
+
+
+def is_optimizer_step(site: Site) -> bool:
+    """The work of an optimizer's step, whoever takes it."""
+    entry = library_entry(site)
+    return entry.startswith("Optimizer.") or entry.endswith(
+        ("Adam.step", "AdamW.step", "SGD.step", "GradScaler.step")
+    )
 
 
 def entry_parts(site: Site) -> tuple[str, str]:

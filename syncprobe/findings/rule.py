@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from syncprobe.registry import Registry
 
 if TYPE_CHECKING:
-    from syncprobe.analysis.model import SyncClass
+    from syncprobe.profiles.model import SyncClass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Rule:
     """Stable and never reused: ``SP``, the family's digit, and two more. ``SPx00`` is the family's general rule."""
     title: str
     plan_step: int
-    """The step of the five-step plan that removes it."""
+    """The step of the plan for the built-in code base that removes it; other programs have no plan."""
     sync_class: SyncClass | None
     """What its syncs are classed as; None if what it flags does not block."""
     flags: str

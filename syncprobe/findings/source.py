@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import enum
+import io
 import re
+import stat
 import sys
 import tokenize
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.findings.syntax import Module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from syncprobe.events import CallSite
     from syncprobe.findings.syntax import CodeLine
 
-_ALLOW: Final = re.compile(r"#\s*syncprobe:\s*allow\[(?P<ids>[^\]]*)\](?P<reason>[^#]*)")
+_ALLOW: Final = re.compile(r"#\s*syncprobe:\s*allow\b(?:\s*\[(?P<ids>[^\]]*)\])?(?P<reason>[^#]*)")
+
+LARGEST_SOURCE: Final = 16 * 2**20
+"""Bytes of a file that is still read as source."""
 
 
 class Excuse(enum.Enum):
@@ -29,6 +37,16 @@ class Excuse(enum.Enum):
     """They allow it but do not say why, which excuses nothing."""
     GIVEN = enum.auto()
     """They allow it and say why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """A comment that excuses a line: ``# syncprobe: allow[SP101] reason``."""
+
+    line: int
+    rules: tuple[str, ...]
+    """As written, in capitals; none if it names none."""
+    reason: str
 
 
 class SourceLines:
@@ -45,6 +63,7 @@ class SourceLines:
         self._texts: dict[str, tuple[str, ...]] = {}
         self._modules: dict[str, Module | None] = {}
         self._lines: dict[tuple[str, int], CodeLine | None] = {}
+        self._allowances: dict[str, tuple[Allowance, ...]] = {}
 
     def text(self, site: CallSite) -> str:
         """The line as written, without its indentation; empty if it cannot be read."""
@@ -54,6 +73,10 @@ class SourceLines:
         """The line as written; empty if it cannot be read."""
         lines = self._text(site.path)
         return lines[site.line - 1] if 0 < site.line <= len(lines) else ""
+
+    def lines(self, path: str) -> tuple[str, ...]:
+        """A file as written, line by line; none if it cannot be read."""
+        return self._text(path)
 
     def line(self, site: CallSite) -> CodeLine | None:
         """The line with its statement; None if there is no source for it."""
@@ -70,16 +93,15 @@ class SourceLines:
         statement, or in the comment directly above.
         """
         found = Excuse.NONE
-        for text in self._comments(site):
-            for match in _ALLOW.finditer(text):
-                ids = {name.strip().upper() for name in match["ids"].split(",")}
-                if rule in ids:
-                    if match["reason"].strip():
-                        return Excuse.GIVEN
-                    found = Excuse.WITHOUT_REASON
+        for allowance in self.allowances_at(site):
+            if rule in allowance.rules:
+                if allowance.reason:
+                    return Excuse.GIVEN
+                found = Excuse.WITHOUT_REASON
         return found
 
-    def _comments(self, site: CallSite) -> Iterator[str]:
+    def allowances_at(self, site: CallSite) -> Iterator[Allowance]:
+        """The allow comments that cover a line."""
         lines = self._text(site.path)
         if not 0 < site.line <= len(lines):
             return
@@ -88,12 +110,19 @@ class SourceLines:
         if code is not None and not hasattr(code.statement, "body"):
             first = code.statement.lineno
             last = code.statement.end_lineno or first
-        yield from lines[first - 1 : last]
-        above = first - 2
+        above = first - 1
         # A comment at the end of the line above belongs to that line.
-        while above >= 0 and lines[above].lstrip().startswith("#"):
-            yield lines[above]
+        while above > 0 and lines[above - 1].lstrip().startswith("#"):
             above -= 1
+        allowances = self.allowances(site.path)
+        start = bisect_right(allowances, above, key=_line_of)
+        yield from takewhile(lambda each: each.line <= last, islice(allowances, start, None))
+
+    def allowances(self, path: str) -> tuple[Allowance, ...]:
+        """The allow comments of a file, in order."""
+        if path not in self._allowances:
+            self._allowances[path] = tuple(_read_allowances(self._text(path)))
+        return self._allowances[path]
 
     def _module(self, path: str) -> Module | None:
         if path not in self._modules:
@@ -114,8 +143,41 @@ class SourceLines:
             return ()
         for folder in (self._root, *(Path(entry) for entry in sys.path if entry)):
             try:
+                if not _is_source(folder / path):
+                    continue
                 with tokenize.open(str(folder / path)) as stream:
                     return tuple(stream.read().split("\n"))
             except (OSError, SyntaxError, UnicodeDecodeError, ValueError):
                 continue
         return ()
+
+
+def _is_source(path: Path) -> bool:
+    """Whether a path, which a trace or a profile may have named, is a file that could be source."""
+    found = path.stat()
+    # Devices and pipes never end; nobody writes a program of this size by hand.
+    return stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST_SOURCE
+
+
+def _line_of(allowance: Allowance) -> int:
+    return allowance.line
+
+
+def _read_allowances(lines: Sequence[str]) -> Iterator[Allowance]:
+    for number, comment in _comments(lines):
+        for match in _ALLOW.finditer(comment):
+            names = (name.strip().upper() for name in (match["ids"] or "").split(","))
+            yield Allowance(number, tuple(filter(None, names)), match["reason"].strip())
+
+
+def _comments(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The comments of a file with their lines; what only looks like one, inside a string, is none."""
+    if not any("syncprobe:" in line for line in lines):
+        return
+    try:
+        for token in tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
+    except (tokenize.TokenError, SyntaxError):
+        # The rest of the file is not Python.
+        return

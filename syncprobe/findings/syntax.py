@@ -5,27 +5,54 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from syncprobe.findings.scopes.assignments import last_values
+from syncprobe.findings.scopes.nodes import FUNCTIONS, Scoped, scope_nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+Node = TypeVar("Node", bound=ast.AST)
+Fact = TypeVar("Fact")
+
 LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-STEP_WORDS: Final = frozenset({"step", "backward", "learn", "train"})
-"""Words in the names of calls that make a loop the training loop itself: one turn is one step or update."""
+_ENVIRONMENT_CALLS: Final = frozenset({"step", "step_async", "send"})
+_NO_ENVIRONMENTS: Final = ("opt", "sched", "scaler", "prof", "accelerator", "bar", "queue", "pipe")
+"""Parts of the names of things that have a ``step`` or a ``send`` and are no environments."""
 _BLOCKS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Statements that run one after the other."""
+
+    statements: Sequence[ast.stmt] = field(repr=False)
+
+    @cached_property
+    def acts_until(self) -> int:
+        """The last line that steps an environment; 0 if none does."""
+        calls = (call for statement in self.statements for call in environment_steps(statement))
+        return max((call.lineno for call in calls), default=0)
+
+    @cached_property
+    def has_backward(self) -> bool:
+        """One of its own statements calls ``backward()``."""
+        return any(map(_has_backward, self.statements))
+
+
+@dataclass(frozen=True, eq=False)
 class Module:
-    """A parsed file."""
+    """A parsed file, and what was found out about its parts: each is looked at once, not once per line."""
 
     tree: ast.Module
     parents: Mapping[ast.AST, ast.AST] = field(repr=False)
     statements: Mapping[int, ast.stmt] = field(repr=False)
     """The innermost statement of each line."""
+    blocks: Mapping[ast.AST, Block] = field(repr=False)
+    """The block that a statement is in."""
+    _facts: dict[tuple[Any, ast.AST], Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def parse(cls, text: str) -> Module:
@@ -38,13 +65,24 @@ class Module:
         tree = ast.parse(text)
         parents: dict[ast.AST, ast.AST] = {}
         statements: dict[int, ast.stmt] = {}
+        blocks: dict[ast.AST, Block] = {}
         # Breadth first, so that inner statements overwrite the ones around them.
         for node in ast.walk(tree):
             parents.update((child, node) for child in ast.iter_child_nodes(node))
+            for block in _blocks_of(node):
+                blocks.update(dict.fromkeys(block.statements, block))
             if isinstance(node, ast.stmt):
                 last = node.lineno if node.end_lineno is None else node.end_lineno
                 statements.update((line, node) for line in range(node.lineno, last + 1))
-        return cls(tree, parents, statements)
+        return cls(tree, parents, statements, blocks)
+
+    def once(self, find: Callable[[Node], Fact], node: Node) -> Fact:
+        """What a function finds out about a node, remembered for all the lines that ask."""
+        key = (find, node)
+        if key not in self._facts:
+            self._facts[key] = find(node)
+        found: Fact = self._facts[key]
+        return found
 
     def line(self, number: int) -> CodeLine | None:
         """A line that belongs to a statement; None for blank lines, comments and lines that are not there."""
@@ -63,7 +101,7 @@ class CodeLine:
     @cached_property
     def calls(self) -> tuple[ast.Call, ...]:
         """The calls written on this line, in the statement's own text (not in the blocks below it)."""
-        return tuple(node for node in self._own_nodes if isinstance(node, ast.Call))
+        return tuple(node for node in self.own_nodes if isinstance(node, ast.Call))
 
     @cached_property
     def call_names(self) -> frozenset[str]:
@@ -73,7 +111,12 @@ class CodeLine:
     @cached_property
     def has_subscript(self) -> bool:
         """Something is indexed on this line."""
-        return any(isinstance(node, ast.Subscript) for node in self._own_nodes)
+        return any(isinstance(node, ast.Subscript) for node in self.own_nodes)
+
+    @cached_property
+    def has_formatting(self) -> bool:
+        """An f-string on this line puts a value into a text."""
+        return any(isinstance(node, ast.FormattedValue) for node in self.own_nodes)
 
     @cached_property
     def updates_subscript(self) -> bool:
@@ -91,44 +134,35 @@ class CodeLine:
         if isinstance(self.statement, (ast.If, ast.While, ast.Assert)):
             return _covers(self.statement.test, self.number)
         return any(
-            isinstance(n, ast.IfExp) and _covers(n.test, self.number) for n in self._own_nodes
+            isinstance(n, ast.IfExp) and _covers(n.test, self.number) for n in self.own_nodes
         )
 
     @cached_property
     def is_in_update(self) -> bool:
-        """A block around the line calls ``backward()`` itself: this is one update of the parameters."""
-        return any(
-            isinstance(statement, ast.Expr)
-            and isinstance(statement.value, ast.Call)
-            and called_name(statement.value) == "backward"
-            for block in self._enclosing_blocks()
-            for statement in block
-        )
+        """A block around the line calls ``backward()`` itself: this is one update of the parameters.
+
+        Where the same block also steps an environment, what comes before that is acting.
+        """
+        for block in self._enclosing_blocks():
+            if block.has_backward:
+                return self.number > block.acts_until
+            if block.acts_until:
+                return False
+        return False
 
     @cached_property
     def loops(self) -> tuple[ast.AST, ...]:
         """The loops that repeat this line within its function, innermost first."""
-        inside = [node for node in self._own_nodes if _repeats(node, self.number)]
+        inside = [node for node in self.own_nodes if _repeats(node, self.number)]
         inner: ast.AST = self.statement
         around: list[ast.AST] = []
         if isinstance(inner, ast.While) and _covers(inner.test, self.number):
             around.append(inner)
         for outer in self._ancestors():
-            if isinstance(outer, LOOPS) and inner in outer.body:
+            if isinstance(outer, LOOPS) and self._is_in(inner, outer.body):
                 around.append(outer)
             inner = outer
         return (*inside, *around)
-
-    @cached_property
-    def sample_loop(self) -> ast.AST | None:
-        """The innermost loop, if it is one inside a step and not the training loop itself."""
-        loop = self.loops[0] if self.loops else None
-        if loop is None or any(
-            isinstance(node, ast.Call) and not STEP_WORDS.isdisjoint(called_name(node).split("_"))
-            for node in ast.walk(loop)
-        ):
-            return None
-        return loop
 
     @cached_property
     def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
@@ -139,6 +173,15 @@ class CodeLine:
             if isinstance(node, (ast.ClassDef, ast.Module)):
                 return None
         return None
+
+    @cached_property
+    def scope(self) -> tuple[ast.AST, ...]:
+        """The nodes of the function that the line is in, or of the module, without functions inside."""
+        return self.of_scope(scope_nodes)
+
+    def of_scope(self, find: Callable[[Scoped], Fact]) -> Fact:
+        """What a function finds out about the function or the module that the line is in."""
+        return self.module.once(find, self.function or self.module.tree)
 
     def root_call(self) -> ast.Call | None:
         """Where the tensor comes from that a method is called on here: the first call of its chain.
@@ -170,17 +213,12 @@ class CodeLine:
         """What the name was given last, above a line of the same function."""
         if self.function is None:
             return None
-        values = [
-            node.value
-            for node in ast.walk(self.function)
-            if isinstance(node, ast.Assign)
-            and node.lineno < before
-            and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-        ]
-        return max(values, key=lambda value: value.lineno, default=None)
+        values = self.module.once(last_values, self.function).get(name)
+        return None if values is None else values.before(before)
 
     @cached_property
-    def _own_nodes(self) -> tuple[ast.AST, ...]:
+    def own_nodes(self) -> tuple[ast.AST, ...]:
+        """The nodes that are written on this line, in the statement's own text."""
         return tuple(node for node in own_nodes(self.statement) if _covers(node, self.number))
 
     def _ancestors(self, *, stop_at_function: bool = True) -> Iterator[ast.AST]:
@@ -191,15 +229,32 @@ class CodeLine:
             yield node
             node = self.module.parents.get(node)
 
-    def _enclosing_blocks(self) -> Iterator[list[ast.stmt]]:
+    def _enclosing_blocks(self) -> Iterator[Block]:
         inner: ast.AST = self.statement
         while not isinstance(inner, (*FUNCTIONS, ast.ClassDef, ast.Module)):
-            outer = self.module.parents[inner]
-            for name in ("body", "orelse", "finalbody"):
-                block = getattr(outer, name, None)
-                if isinstance(block, list) and inner in block:
-                    yield block
-            inner = outer
+            if inner in self.module.blocks:
+                yield self.module.blocks[inner]
+            inner = self.module.parents[inner]
+
+    def _is_in(self, inner: ast.AST, statements: Sequence[ast.stmt]) -> bool:
+        block = self.module.blocks.get(inner)
+        return block is not None and block.statements is statements
+
+
+def environment_steps(node: ast.AST) -> Iterator[ast.Call]:
+    """The calls inside a node that hand something to an environment."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and is_environment_step(call):
+            yield call
+
+
+def is_environment_step(call: ast.Call) -> bool:
+    """It hands something to an environment: ``env.step(action)``, but no optimizer's step."""
+    if not isinstance(call.func, ast.Attribute) or not (call.args or call.keywords):
+        return False
+    owner = dotted_name(call.func.value).lower()
+    is_other = any(word in owner for word in _NO_ENVIRONMENTS)
+    return call.func.attr in _ENVIRONMENT_CALLS and not is_other
 
 
 def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -236,6 +291,24 @@ def identifier(node: ast.AST) -> str:
 def _covers(node: ast.AST, line: int) -> bool:
     first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
     return first is not None and last is not None and first <= line <= last
+
+
+def _blocks_of(node: ast.AST) -> Iterator[Block]:
+    for name in ("body", "orelse", "finalbody"):
+        statements = getattr(node, name, None)
+        if isinstance(statements, list):
+            yield Block(statements)
+
+
+def _has_backward(statement: ast.stmt) -> bool:
+    """A statement of a block calls ``backward()``, as it is or inside ``with``."""
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return any(map(_has_backward, statement.body))
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and called_name(statement.value) == "backward"
+    )
 
 
 def _repeats(node: ast.AST, line: int) -> bool:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.findings.operations import READ_BUILTINS, READ_METHODS
+from syncprobe.findings.scopes.looks import Looks
 from syncprobe.findings.syntax import called_name, own_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from syncprobe.analysis.model import Site
     from syncprobe.events import CallSite
     from syncprobe.findings.source import SourceLines
     from syncprobe.findings.syntax import CodeLine
+    from syncprobe.profiles.model import Site
 
 Places = frozenset[int | None]
 """Where a function's result holds the value: positions in a returned tuple, or None for the result itself."""
@@ -57,7 +59,7 @@ def _is_thrown_away(
         line = source.line(frame)
         if line is None:
             return False
-        followed = _follow_all(_calls_of(inner.function, line), places, line)
+        followed = _follow_all(calls_of(inner.function, line), places, line)
         if followed is None:
             return False
         if not followed:
@@ -91,7 +93,7 @@ def _receivers(call: ast.Call) -> Iterator[ast.Call]:
             yield node
 
 
-def _calls_of(function: str, line: CodeLine) -> list[ast.Call]:
+def calls_of(function: str, line: CodeLine) -> list[ast.Call]:
     """The calls on a line that may have run a function."""
     name = function.rpartition(".")[2]
     named = [call for call in line.calls if called_name(call) == name]
@@ -178,14 +180,11 @@ def _follow_name(target: ast.expr, line: CodeLine) -> Places | None:
     """Where the value of a local name goes: it may only be returned, or never be looked at again."""
     if not isinstance(target, ast.Name) or line.function is None:
         return None
+    looks = line.module.once(Looks, line.function)
+    if target.id in looks.shared:
+        return None
     places: Places = NOWHERE
-    for node in ast.walk(line.function):
-        if isinstance(node, (ast.Global, ast.Nonlocal)) and target.id in node.names:
-            return None
-        if not (isinstance(node, ast.Name) and node.id == target.id):
-            continue
-        if not isinstance(node.ctx, ast.Load) or not _is_later(node, line):
-            continue
+    for node in _later(looks, target.id, line):
         parent = line.module.parents[node]
         if isinstance(parent, ast.Return):
             places |= _WHOLE
@@ -196,8 +195,10 @@ def _follow_name(target: ast.expr, line: CodeLine) -> Places | None:
     return places
 
 
-def _is_later(node: ast.Name, line: CodeLine) -> bool:
-    """Whether a name is looked at after the line's statement, a loop's next turn included."""
-    last = line.statement.end_lineno or line.number
-    is_inside = line.statement.lineno <= node.lineno <= last
-    return not is_inside and (node.lineno > last or bool(line.loops))
+def _later(looks: Looks, name: str, line: CodeLine) -> Iterator[ast.Name]:
+    """Where a name is looked at after the line's statement, a loop's next turn included."""
+    statement = line.statement
+    last = statement.end_lineno or line.number
+    yield from looks.after(name, last)
+    if line.loops:
+        yield from takewhile(lambda node: node.lineno < statement.lineno, looks.after(name, 0))

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from syncprobe._version import __version__
-from syncprobe.analysis import aggregate, timing
-from syncprobe.analysis.model import Profile, Run, Time
 from syncprobe.events import EventSum
 from syncprobe.findings import SourceLines
 from syncprobe.importing import trace_file
@@ -19,13 +17,15 @@ from syncprobe.importing.calls import CONVERSION, Calls
 from syncprobe.importing.examining import examine_alone
 from syncprobe.importing.frames import NOWHERE, Frames
 from syncprobe.importing.marks import Marks
+from syncprobe.profiles import aggregate, timing
+from syncprobe.profiles.model import Profile, Run, Time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from syncprobe.events import Origin
     from syncprobe.importing.calls import Happening
-    from syncprobe.importing.trace_file import Trace
+    from syncprobe.importing.trace_file import TraceFile
 
 UNKNOWN: Final = "unknown"
 NO_DEVICE: Final = (
@@ -58,7 +58,8 @@ def import_trace(path: Path | str, *, root: Path | None = None) -> Profile:
     root = root or Path.cwd()
     sums = _sums(calls.happenings(), Frames(trace, root), marks)
     run = _run(path, trace, len(marks.steps), tuple(_notes(trace, marks, calls, sums)))
-    return _profile(marks, sums, run, root)
+    doubts = () if trace.has_device else (NO_DEVICE,)
+    return replace(_profile(marks, sums, run, root), doubts=doubts)
 
 
 def _sums(happenings: Iterator[Happening], frames: Frames, marks: Marks) -> list[EventSum]:
@@ -112,7 +113,7 @@ def _profile(marks: Marks, sums: Sequence[EventSum], run: Run, root: Path) -> Pr
     return Profile(
         syncprobe=__version__,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        run=run,
+        run=replace(run, notes=(*run.notes, *examined.notes)),
         counts=aggregate.totals(sums),
         per_step=aggregate.rates(sums, run.steps),
         regions=regions,
@@ -122,7 +123,7 @@ def _profile(marks: Marks, sums: Sequence[EventSum], run: Run, root: Path) -> Pr
     )
 
 
-def _run(path: Path, trace: Trace, steps: int, notes: tuple[str, ...]) -> Run:
+def _run(path: Path, trace: TraceFile, steps: int, notes: tuple[str, ...]) -> Run:
     return Run(
         target=path.name,
         device="cuda" if trace.has_device else "cpu",
@@ -136,9 +137,7 @@ def _run(path: Path, trace: Trace, steps: int, notes: tuple[str, ...]) -> Run:
     )
 
 
-def _notes(trace: Trace, marks: Marks, calls: Calls, sums: Sequence[EventSum]) -> Iterator[str]:
-    if not trace.has_device:
-        yield NO_DEVICE
+def _notes(trace: TraceFile, marks: Marks, calls: Calls, sums: Sequence[EventSum]) -> Iterator[str]:
     if sums:
         is_known = any(entry.origin is not NOWHERE for entry in sums)
         yield FIRST_LINES if is_known else NO_STACKS

@@ -10,10 +10,10 @@ from syncprobe.importing.trace_file import COPY, FILL, KERNEL
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from syncprobe.importing.trace_file import Trace
+    from syncprobe.importing.trace_file import TraceFile
 
 
-def device_busy(trace: Trace, steps: Sequence[tuple[int, int]]) -> float:
+def device_busy(trace: TraceFile, steps: Sequence[tuple[int, int]]) -> float:
     """The share of the steps in which at least one kernel, copy or fill ran."""
     work = [
         (event.start_ns, event.end_ns)

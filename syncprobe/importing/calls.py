@@ -19,7 +19,7 @@ from syncprobe.importing.trace_file import COPY, OPERATOR, RUNTIME
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from syncprobe.importing.trace_file import Trace, TraceEvent
+    from syncprobe.importing.trace_file import TraceEvent, TraceFile
 
 CONVERSION: Final = "aten::lift_fresh"
 """What torch ends every constructor from Python or NumPy data with."""
@@ -50,7 +50,7 @@ class Happening:
 class Calls:
     """Reads the runtime calls of a trace."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: TraceFile) -> None:
         self._trace = trace
         self._operators = by_thread(trace.of(OPERATOR))
         self._copies = {

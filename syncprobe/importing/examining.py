@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from syncprobe.findings import Examined, examine
+from syncprobe.findings.allowances import idle_allowances
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from syncprobe.analysis.model import Finding, Region, Site
     from syncprobe.findings import SourceLines
+    from syncprobe.profiles.model import Finding, Region, Site
 
 
 def examine_alone(
@@ -31,6 +32,9 @@ def examine_alone(
     return Examined(
         sites=tuple(site for part in alone for site in part.sites),
         findings=tuple(sorted(findings.values(), key=_most_frequent_first)),
+        notes=idle_allowances(
+            (site for part in alone for site in part.sites), findings.values(), source
+        ),
     )
 
 

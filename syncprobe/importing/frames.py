@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from syncprobe.importing.trace_file import Trace
+    from syncprobe.importing.trace_file import TraceFile
 
 NOWHERE: Final = Origin(stack=(CallSite(path="<no user code>", line=0, function=""),), entry="")
 MAX_FRAMES: Final = 48
@@ -59,7 +59,7 @@ class Frames:
         root: The folder that paths are made relative to.
     """
 
-    def __init__(self, trace: Trace, root: Path) -> None:
+    def __init__(self, trace: TraceFile, root: Path) -> None:
         self._prefix = f"{root.as_posix().rstrip('/')}/"
         self._threads = by_thread(trace.of(FRAME))
         self._operators = by_thread(trace.of(OPERATOR))

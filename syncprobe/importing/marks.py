@@ -14,7 +14,7 @@ from syncprobe.importing.trace_file import ANNOTATION
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from syncprobe.importing.trace_file import Trace, TraceEvent
+    from syncprobe.importing.trace_file import TraceEvent, TraceFile
 
 STEP: Final = "ProfilerStep#"
 OWN_MARKS: Final = (
@@ -31,7 +31,7 @@ class Marks:
         trace: Whatever is not marked in it lies outside all steps, in the region ``other``.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: TraceFile) -> None:
         annotations = trace.of(ANNOTATION)
         marked = [event for event in annotations if event.name.startswith(STEP)]
         self.main_thread = _main_thread(marked or annotations)

@@ -62,7 +62,7 @@ class TraceEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
+class TraceFile:
     """What a trace file holds."""
 
     events: Mapping[str, tuple[TraceEvent, ...]]
@@ -81,7 +81,7 @@ class Trace:
         return any(self.of(category) for category in (RUNTIME, KERNEL, COPY, FILL))
 
 
-def read(path: Path) -> Trace:
+def read(path: Path) -> TraceFile:
     """Read a trace, plain or compressed.
 
     Raises:
@@ -124,7 +124,7 @@ def _text(path: Path) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _trace(entries: list[Any], device_name: str) -> Trace:
+def _trace(entries: list[Any], device_name: str) -> TraceFile:
     events: dict[str, list[TraceEvent]] = {}
     malformed = 0
     # Taken from the end and let go of: a large trace should not be in memory twice.
@@ -139,7 +139,7 @@ def _trace(entries: list[Any], device_name: str) -> Trace:
             malformed += 1
         else:
             events.setdefault(category, []).append(event)
-    return Trace(
+    return TraceFile(
         events={
             category: tuple(sorted(found, key=lambda event: (event.start_ns, -event.end_ns)))
             for category, found in events.items()

@@ -11,10 +11,13 @@ from __future__ import annotations
 import importlib.util
 import sys
 import sysconfig
+from bisect import bisect_right
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import CallSite, Origin
+from syncprobe.profiles.lines.owners import is_within
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType
@@ -35,11 +38,34 @@ UNKNOWN_ORIGIN: Final = Origin(stack=(NOWHERE,), entry="")
 class Memo:
     """The frame that asked last, and who called it: while it runs, its callers stay where they are."""
 
-    __slots__ = ("above", "frame")
+    __slots__ = ("frame", "origins")
 
     def __init__(self) -> None:
         self.frame: FrameType | None = None
-        self.above: tuple[int, ...] = ()
+        self.origins: dict[tuple[int, int], Origin] = {}
+        """What is known of this frame, by its instruction and by what it called."""
+
+
+class _LineTable:
+    """The lines of a code object's instructions: asked for one, a frame reads the table from its beginning."""
+
+    def __init__(self, code: CodeType) -> None:
+        self._first = code.co_firstlineno
+        self._code = code
+
+    @cached_property
+    def _rows(self) -> list[tuple[int, int | None]]:
+        return [(start, line) for start, _, line in self._code.co_lines()]
+
+    def at(self, instruction: int) -> int:
+        """The line of an instruction, as ``frame.f_lineno`` would say."""
+        place = bisect_right(self._rows, instruction, key=_start)
+        line = self._rows[place - 1][1] if place else None
+        return self._first if line is None else line
+
+
+def _start(row: tuple[int, int | None]) -> int:
+    return row[0]
 
 
 class CallSiteFinder:
@@ -49,12 +75,17 @@ class CallSiteFinder:
     an ``id`` always means the same code.
     """
 
-    def __init__(self, root: Path | None = None) -> None:
+    def __init__(self, root: Path | None = None, own: Path | None = None) -> None:
         self._root = (root or Path.cwd()).resolve()
+        self._own = self._root if own is None else own.resolve()
+        self.own_files: set[str] = set()
+        """Paths, as sites show them, of the files that lie in the user's own project."""
         self._excluded = _library_prefixes()
         self._paths: dict[int, str | None] = {}
         self._codes: dict[int, CodeType] = {}
-        self._origins: dict[tuple[int, ...], Origin] = {}
+        self._lines: dict[int, _LineTable] = {}
+        self._origins: dict[tuple[int, ...], dict[tuple[int, int], Origin]] = {}
+        """By the code that runs and by who called it."""
         self._equal_origins: dict[Origin, Origin] = {}
         self.outermost: FrameType | None = None
         """Frames above this one are not looked at: what called the recording is of no interest."""
@@ -66,7 +97,6 @@ class CallSiteFinder:
         at: asking for a line number reads a table, and is done once per stack.
         """
         paths = self._paths
-        innermost = frame
         entry = 0
         while frame is not None:
             identity = id(frame.f_code)
@@ -83,18 +113,19 @@ class CallSiteFinder:
             frame = frame.f_back
         else:
             return None
-        if memo is None:
+        if memo is None or memo.frame is not frame:
             above = self._above(frame)
-        elif memo.frame is frame:
-            above = memo.above
+            origins = self._origins.setdefault((identity, *above), {})
+            if memo is not None:
+                memo.frame, memo.origins = frame, origins
         else:
-            above = memo.above = self._above(frame)
-            memo.frame = frame
-        key = (identity, frame.f_lasti, entry, *above)
-        origin = self._origins.get(key)
+            origins = memo.origins
+        # A frame is at one instruction, and whoever called it stays where it is.
+        origin = origins.get((frame.f_lasti, entry))
         if origin is None:
-            origin = self._build(innermost, 1 + len(above) // 2, entry)
-            origin = self._origins[key] = self._equal_origins.setdefault(origin, origin)
+            origin = self._build(frame, 1 + len(self._above(frame)) // 2, entry)
+            origin = self._equal_origins.setdefault(origin, origin)
+            origins[frame.f_lasti, entry] = origin
         return origin
 
     def _above(self, frame: FrameType) -> tuple[int, ...]:
@@ -120,19 +151,30 @@ class CallSiteFinder:
             path = self._paths[id(frame.f_code)]
             if path:
                 function = frame.f_code.co_qualname
-                stack.append(CallSite(path=path, line=frame.f_lineno, function=function))
+                line = self._lines[id(frame.f_code)].at(frame.f_lasti)
+                stack.append(CallSite(path=path, line=line, function=function))
             frame = frame.f_back
         return Origin(stack=tuple(stack), entry=self._codes[entry].co_qualname if entry else "")
 
     def _learn(self, code: CodeType) -> str | None:
         path = self._paths[id(code)] = self._classify(code)
         self._codes[id(code)] = code
+        if path:
+            self._lines[id(code)] = _LineTable(code)
         return path
 
     def _classify(self, code: CodeType) -> str | None:
-        """The path to show for a user's code object, None for a library's, OWN_CODE for our own."""
-        filename = code.co_filename
-        if filename.startswith(OWN_DIRECTORY):
+        path = self.path_of(code.co_filename)
+        if path and (
+            path == code.co_filename or is_within(Path(code.co_filename).absolute(), self._own)
+        ):
+            # Interactive input is shown as it is called, and is always one's own.
+            self.own_files.add(path)
+        return path
+
+    def path_of(self, filename: str) -> str | None:
+        """The path to show for a user's file, None for a library's, OWN_CODE for our own."""
+        if filename.startswith(OWN_DIRECTORY) and not filename.startswith(WORKLOADS):
             return OWN_CODE
         if filename.startswith("<"):
             # Interactive input is user code; generated code ("<string>" of dataclasses, torch) is not.
@@ -145,7 +187,7 @@ class CallSiteFinder:
 def relative_path(filename: str, root: Path) -> str:
     """A path that means the same on every machine: relative to the project, else to an import root."""
     path = Path(filename)
-    if path.is_relative_to(root) and "site-packages" not in path.relative_to(root).parts:
+    if is_within(path, root):
         return path.relative_to(root).as_posix()
     roots = sorted((entry for entry in sys.path if entry), key=len, reverse=True)
     for entry in roots:
@@ -179,3 +221,5 @@ def _directory(path: str) -> str:
 
 
 OWN_DIRECTORY: Final = _directory(str(Path(__file__).parent.parent))
+WORKLOADS: Final = f"{OWN_DIRECTORY}workloads/"
+"""They ship with syncprobe to be profiled, so that their lines are a user's."""

@@ -1,8 +1,9 @@
 """A real CUDA device, watched with the rules of the simulated one.
 
 Every operator passes a dispatch mode that classifies it by the same table; conversions and explicit
-synchronisations, which no operator shows, are wrapped. Torch's own sync warnings are a cross-check: what it
-warned about and the table did not expect is reported as an unknown operation, so that nobody is misled.
+synchronisations, which no operator shows, are wrapped. Torch's own sync warnings are a cross-check: an
+operator that it warned about and that waits for nothing by the table is reported as an unknown operation, so
+that nobody is misled.
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from syncprobe.cuda import rules
+from syncprobe.cuda.rule import Placement
 from syncprobe.errors import SyncprobeError
 from syncprobe.events import EventKind
-from syncprobe.simgpu import rules
-from syncprobe.simgpu.patching import replaced
+from syncprobe.simgpu.torch_api.patching import replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from syncprobe.events import Sink
 
 SYNC_WARNING = "called a synchronizing CUDA operation"
 CONVERSIONS = ("tensor", "as_tensor", "asarray", "from_numpy", "frombuffer")
 
-REAL_PLACEMENT = rules.Placement(
+REAL_PLACEMENT = Placement(
     is_device=lambda value: isinstance(value, torch.Tensor) and value.is_cuda,
     is_pinned=lambda value: isinstance(value, torch.Tensor) and value.is_pinned(),
 )
@@ -48,22 +50,31 @@ def cuda_watched(sink: Sink) -> Iterator[None]:
     if not torch.cuda.is_available():
         raise NoCudaError
     with (
-        sync_warnings(sink),
+        sync_warnings() as warned,
         explicit_syncs(sink),
         conversions(sink),
         backward_charged_to_caller(sink),
-        ClassifyingMode(sink, REAL_PLACEMENT),
+        ClassifyingMode(sink, REAL_PLACEMENT, warned),
     ):
         yield
 
 
 class ClassifyingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's class
-    """Reports what each operator does to the device, after it has run."""
+    """Reports what each operator does to the device, after it has run.
 
-    def __init__(self, sink: Sink, placement: rules.Placement) -> None:
+    Args:
+        sink: Where to.
+        placement: Tells which tensors are on the device.
+        warned: Grows by a warning whenever torch synchronises.
+    """
+
+    def __init__(
+        self, sink: Sink, placement: Placement, warned: Sequence[warnings.WarningMessage] = ()
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch's class
         self._sink = sink
         self._placement = placement
+        self._warned = warned
 
     def __torch_dispatch__(
         self,
@@ -74,6 +85,7 @@ class ClassifyingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # to
     ) -> Any:
         """Run the operator, then report its effects."""
         kwargs = kwargs or {}
+        before = len(self._warned)
         result = func(*args, **kwargs)
         self._sink.pause()
         try:
@@ -82,16 +94,22 @@ class ClassifyingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # to
             for effect in effects:
                 self._sink.emit(
                     effect.kind,
-                    name,
+                    effect.operation(name),
                     is_blocking=effect.is_blocking,
                     nbytes=effect.nbytes,
                     flops=effect.flops,
                 )
             if effects and not rules.rule_for(func).is_known:
                 self._sink.unknown_operation(name)
+            if _has_synced(self._warned[before:]) and not any(e.is_blocking for e in effects):
+                self._sink.unknown_operation(f"{name} (torch warned of a sync)")
         finally:
             self._sink.resume()
         return result
+
+
+def _has_synced(warned: Sequence[warnings.WarningMessage]) -> bool:
+    return any(SYNC_WARNING in str(warning.message) for warning in warned)
 
 
 def operation_name(overload: Any) -> str:
@@ -153,21 +171,18 @@ def backward_charged_to_caller(sink: Sink) -> Iterator[None]:
 
 
 @contextmanager
-def sync_warnings(sink: Sink) -> Iterator[None]:
-    """Let torch warn when it synchronises, and note what the rules may have missed."""
+def sync_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Let torch warn when it synchronises, in a list; other warnings are given on afterwards."""
     before = torch.cuda.get_sync_debug_mode()
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", message=SYNC_WARNING)
         torch.cuda.set_sync_debug_mode("warn")
         try:
-            yield
+            yield caught
         finally:
             torch.cuda.set_sync_debug_mode(before)
-    syncs = [warning for warning in caught if SYNC_WARNING in str(warning.message)]
     for warning in caught:
-        if warning not in syncs:
+        if SYNC_WARNING not in str(warning.message):
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )
-    if syncs:
-        sink.unknown_operation(f"torch warned about {len(syncs)} syncs (cross-check)")

@@ -1,4 +1,4 @@
-"""Keeps one step event by event: a run may have millions of events, a picture has room for one step."""
+"""Keeps a few steps event by event: a run may have millions of events, a picture has room for one step."""
 
 from __future__ import annotations
 
@@ -7,52 +7,80 @@ from typing import TYPE_CHECKING, Final
 from syncprobe.events import DEFAULT_REGION, EventKind, Moment, StepFilm
 
 if TYPE_CHECKING:
+    from syncprobe.cuda.costs import TwoClocks
     from syncprobe.events import EventSum
-    from syncprobe.simgpu.costs import TwoClocks
 
 MAX_MOMENTS: Final = 2000
+MAX_FILMS: Final = 32
+"""Of a longer run every second step is kept, then every fourth, and so on."""
+_new: Final = tuple.__new__
 WHOLE_RUN: Final = 0
 """The number of the only step there is while none was marked."""
 
 
 class Camera:
-    """Films each step on the modelled clocks and keeps the one with most events, the first of equals.
-
-    The number of events, unlike time, is the same on every machine, so the same step is kept everywhere.
-    """
+    """Films each step on the modelled clocks and keeps a sample of them, the fullest and the longest."""
 
     def __init__(self, clocks: TwoClocks) -> None:
         self._clocks = clocks
-        self._running: StepFilm | None = None
-        self._kept: StepFilm | None = None
+        self.running: StepFilm | None = None
+        """The step that is being filmed."""
+        self._fullest: StepFilm | None = None
+        self._longest: StepFilm | None = None
+        self._sample: list[StepFilm] = []
+        self._stride = 1
+        self._ended = 0
         self.begin(WHOLE_RUN, DEFAULT_REGION)
 
     def begin(self, step: int, region: str) -> None:
         """A step begins, in a region."""
         now_ns = self._clocks.host_ns
-        self._running = StepFilm(step, now_ns, crossings=[(now_ns, region)])
+        self.running = StepFilm(
+            step,
+            now_ns,
+            crossings=[(now_ns, region)],
+            device_free_ns=max(self._clocks.device_ns, now_ns),
+        )
 
     def end(self) -> None:
         """The step is over."""
-        film, self._running = self._running, None
+        film, self.running = self.running, None
         if film is None:
             return
         film.end_ns = self._clocks.host_ns
-        if self._kept is None or film.events > self._kept.events:
-            self._kept = film
+        if self._fullest is None or film.events > self._fullest.events:
+            self._fullest = film
+        if self._longest is None or film.duration_ns > self._longest.duration_ns:
+            self._longest = film
+        self._keep(film)
+
+    def _keep(self, film: StepFilm) -> None:
+        """Add to the sample, which thins itself out where a run is long."""
+        if self._ended % self._stride == 0:
+            self._sample.append(film)
+        self._ended += 1
+        if len(self._sample) > MAX_FILMS:
+            self._sample = self._sample[::2]
+            self._stride *= 2
+
+    def drop(self) -> None:
+        """The step that is being filmed is none."""
+        self.running = None
 
     def forget(self) -> None:
         """What was filmed so far belongs to no step."""
-        self._running = self._kept = None
+        self.running = self._fullest = self._longest = None
+        self._sample.clear()
+        self._stride, self._ended = 1, 0
 
     def cross(self, region: str) -> None:
         """The host enters a region, or comes back to it."""
-        if self._running is not None:
-            self._running.crossings.append((self._clocks.host_ns, region))
+        if self.running is not None:
+            self.running.crossings.append((self._clocks.host_ns, region))
 
     def take(self, event_sum: EventSum, nbytes: int, cost: tuple[float, float, float]) -> None:
         """Film one event that the clocks have just advanced by."""
-        film = self._running
+        film = self.running
         if film is None or event_sum.kind is EventKind.ALLOCATION:
             return
         if len(film.moments) >= MAX_MOMENTS:
@@ -60,19 +88,21 @@ class Camera:
             return
         host_ns, stall_ns, busy_ns = cost
         clocks = self._clocks
-        film.moments.append(
-            Moment(
-                event_sum,
-                nbytes,
-                clocks.host_ns - host_ns,
-                host_ns,
-                stall_ns,
-                clocks.device_ns - busy_ns,
-                busy_ns,
-            )
+        start_ns, device_start_ns = clocks.host_ns - host_ns, clocks.device_ns - busy_ns
+        # What the class itself would do, in a fifth of the time.
+        moment = _new(
+            Moment, (event_sum, nbytes, start_ns, host_ns, stall_ns, device_start_ns, busy_ns)
         )
+        film.moments.append(moment)
 
     @property
-    def film(self) -> StepFilm | None:
-        """The step that was kept."""
-        return self._kept
+    def films(self) -> tuple[StepFilm, ...]:
+        """The median step, then the one with most events and the longest, each once; empty if there is none.
+
+        The number of events comes before time, because it is the same on every machine.
+        """
+        if self._fullest is None or self._longest is None:
+            return ()
+        ordered = sorted(self._sample, key=lambda film: (film.events, film.duration_ns))
+        median = ordered[(len(ordered) - 1) // 2]
+        return tuple({film.step: film for film in (median, self._fullest, self._longest)}.values())

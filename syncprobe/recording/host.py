@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from syncprobe.simgpu import constructors, functions
 from syncprobe.simgpu.session import Session, active
+from syncprobe.simgpu.torch_api import constructors, functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import TracebackType
 
-    from syncprobe.recording.observer import Observer
+    from syncprobe.recording.observer import Listener
 
 
 class _Nothing:
@@ -33,7 +33,7 @@ class _Region:
 
     __slots__ = ("_name", "_observer")
 
-    def __init__(self, observer: Observer, name: str) -> None:
+    def __init__(self, observer: Listener, name: str) -> None:
         self._observer = observer
         self._name = name
 
@@ -54,7 +54,7 @@ class _Step:
 
     __slots__ = ("_observer",)
 
-    def __init__(self, observer: Observer) -> None:
+    def __init__(self, observer: Listener) -> None:
         self._observer = observer
 
     def __enter__(self) -> None:
@@ -70,16 +70,16 @@ class _Step:
 
 
 _NOTHING: Final = _Nothing()
-_active: Observer | None = None
+_active: Listener | None = None
 
 
-def activate(observer: Observer | None) -> None:
+def activate(observer: Listener | None) -> None:
     """Let the marks speak to an observer, or to nobody."""
     global _active  # noqa: PLW0603  # one recording per process, and marks must find it cheaply
     _active = observer
 
 
-def active() -> Observer | None:
+def active() -> Listener | None:
     """Who listens in this process."""
     return _active
 

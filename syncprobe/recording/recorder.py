@@ -8,26 +8,38 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from syncprobe.events import DEFAULT_REGION, Event, EventKind, EventSum, RegionTime
+from syncprobe.events import DEFAULT_REGION, TO_HOST, Event, EventKind, EventSum
 from syncprobe.recording.callsite import UNKNOWN_ORIGIN, Memo
 from syncprobe.recording.film import Camera
+from syncprobe.recording.outside import OutsideClock
+from syncprobe.recording.own_time.scheduling import IdleTime
+from syncprobe.recording.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
     from syncprobe.clock import Clock
+    from syncprobe.cuda.costs import TwoClocks
     from syncprobe.events import Origin, StepFilm
+    from syncprobe.profiles.host import Outside
+    from syncprobe.profiles.own_time import OwnStep
     from syncprobe.recording.callsite import CallSiteFinder
-    from syncprobe.simgpu.costs import TwoClocks
+    from syncprobe.recording.own_time.timer import OwnTimer
+    from syncprobe.recording.tally import Times
 
-OUTSIDE: Final = -1
+NO_STEP: Final = -1
 """The step of what happens before, between and after the marked steps."""
 _DECISION_REGIONS: Final = frozenset({"act", "env"})
 _LAUNCH: Final = EventKind.LAUNCH
 _DEVICE_FRAMES: Final = 3
 """The innermost frames of a launch are the simulated device's own; none of them can be the user's."""
-_READS: Final = frozenset({EventKind.SCALAR_READ, EventKind.COPY_TO_HOST})
+LONG_NS: Final = 100_000
+"""In so long a stretch another process may have had its turn."""
+SHORT: Final = 3
+"""A stretch that is longer than its handover by less than so many handovers may be nothing but a slow one."""
+TAIL: Final = 1.5
+"""A last step that was never ended and is so much larger than any other holds what came after it."""
 
 
 class _Thread:
@@ -67,6 +79,7 @@ class Recorder:
         warmup: Marked steps to let pass before recording starts.
         max_steps: Marked steps to record before recording stops; None records all.
         on_step: Told how many steps, warm-up included, have begun before each one.
+        own_timer: Watches the program's own time in some of the steps.
         handover_ns: Host time per operation that is not the program's, to be taken off.
     """
 
@@ -80,6 +93,7 @@ class Recorder:
         warmup: int = 0,
         max_steps: int | None = None,
         on_step: Callable[[int], None] | None = None,
+        own_timer: OwnTimer | None = None,
         handover_ns: int = 0,
     ) -> None:
         self._finder = finder
@@ -90,40 +104,79 @@ class Recorder:
         self._warmup = warmup
         self._last_step = sys.maxsize if max_steps is None else warmup + max_steps
         self._on_step = on_step
+        self._own_timer = own_timer
+        self._watched: OwnTimer | None = None
         self._handover_ns = handover_ns
+        self._idle = IdleTime() if own_timer is not None else None
         self._threads: list[_Thread] = []
         self._local = _Local(self._threads)
+        self._main = self._local.thread
         self._kept: list[tuple[EventSum, int, int, str]] = []
         self._charged: list[tuple[Origin, str]] = []
-        self._resumed_ns = self._now_ns()
+        self._paused_ns = self._resumed_ns = self._now_ns()
+        self._operations = 0
+        self._most_operations = 0
         self._steps_started = 0
         self._decision_read: EventSum | None = None
         self.is_on = warmup == 0
         """Events are being counted."""
-        self.step = OUTSIDE
+        self.step = NO_STEP
         """Number of the step that is open, counting from 0 after warm-up."""
         self.steps_recorded = 0
         self.events_dropped = 0
-        self.region_times: dict[str, RegionTime] = {}
         self.unknown_operations: set[str] = set()
-        self.device_busy_ns = 0.0
+        self.notes: dict[str, None] = {}
+        self._tally = Tally()
+        self._outside = OutsideClock(self._resumed_ns)
 
     # What the device calls.
 
     def pause(self) -> None:
         """Count the host time since the program got control; the next event has a new origin."""
-        if self.is_on:
-            thread = self._local.thread
-            thread.is_paused = True
-            elapsed_ns = self._now_ns() - self._resumed_ns - self._handover_ns
-            if elapsed_ns > 0:
-                self._add_host_time(thread, elapsed_ns)
+        self._operations += 1
+        if not self.is_on:
+            return
+        thread = self._local.thread
+        thread.is_paused = True
+        now_ns = self._paused_ns = self._now_ns()
+        if self._watched is not None and thread is self._main:
+            self._watched.pause(now_ns)
+        handover_ns, tally = self._handover_ns, self._tally
+        tally.operations += 1
+        tally.run.handover_ns += handover_ns
+        if self.step != NO_STEP:
+            tally.steps.handover_ns += handover_ns
+        elapsed_ns = now_ns - self._resumed_ns - handover_ns
+        if elapsed_ns > LONG_NS and self._idle is not None:
+            elapsed_ns -= self._idle.since_ns()
+        if elapsed_ns > SHORT * handover_ns:
+            self._add_host_time(thread, elapsed_ns)
+        elif elapsed_ns > 0:
+            # Hardly more than the handover, which may be what was slower than usual.
+            tally.short_ns += elapsed_ns
 
     def resume(self) -> None:
         """Start counting host time again."""
+        tally = self._tally
+        if tally.has_event:
+            if tally.is_new:
+                tally.end_first()
+            tally.has_event = False
+            if tally.gaps:
+                tally.gaps.clear()
+        # Without an event it was a view, or a mark: whether it is new can be told by what follows.
         thread = self._local.thread
-        thread.is_paused, thread.origin = False, None
-        self._resumed_ns = self._now_ns()
+        thread.is_paused = False
+        thread.origin = None
+        now_ns = self._now_ns()
+        if self._idle is not None and self.step == NO_STEP:
+            since_ns = min(self._idle.restarted_ns, self._paused_ns)
+            if now_ns - since_ns > LONG_NS:
+                self._idle.restart()
+                now_ns = self._now_ns()
+        self._resumed_ns = now_ns
+        if self._watched is not None and thread is self._main:
+            self._watched.resume(self._paused_ns, now_ns)
 
     def emit(
         self,
@@ -147,11 +200,13 @@ class Recorder:
         if event_sum is None:
             event_sum = EventSum(kind, operation, origin, region, is_blocking)
             thread.sums[key] = event_sum
-        if is_blocking and kind in _READS and region in _DECISION_REGIONS:
+            self._tally.is_new = True
+        if is_blocking and kind in TO_HOST and region in _DECISION_REGIONS:
             self._decision_read = event_sum
         event_sum.count += 1
         event_sum.nbytes += nbytes
-        if self.step != OUTSIDE:
+        if self.step != NO_STEP:
+            self._tally.touch(event_sum)
             event_sum.in_steps += 1
             event_sum.nbytes_in_steps += nbytes
         if self._clocks is not None:
@@ -181,14 +236,29 @@ class Recorder:
         allocation.nbytes += allocated
         launch.count += 1
         launch.nbytes += nbytes
-        step = self.step
-        if step != OUTSIDE:
+        tally, step, clocks = self._tally, self.step, self._clocks
+        if step != NO_STEP:
+            begun = tally.steps_begun
+            if allocation.touched_in != begun or launch.touched_in != begun:
+                tally.touch(allocation)
+                tally.touch(launch)
             allocation.in_steps += 1
             allocation.nbytes_in_steps += allocated
             launch.in_steps += 1
             launch.nbytes_in_steps += nbytes
-        if self._clocks is not None:
-            self._charge(launch, nbytes, self._clocks.launch(nbytes, flops))
+        if clocks is not None:
+            cost = host_ns, _, busy_ns = clocks.launch(nbytes, flops)
+            tally.has_event = True
+            launch.run_host_ns += host_ns
+            tally.run.busy_ns += busy_ns
+            tally.run.regions[region].modelled_ns += host_ns
+            if step != NO_STEP:
+                launch.host_ns += host_ns
+                tally.steps.busy_ns += busy_ns
+                tally.steps.regions[region].modelled_ns += host_ns
+            camera = self._camera
+            if camera is not None and (step != NO_STEP or not self._steps_started):
+                camera.take(launch, nbytes, cost)
         if len(self._kept) < self._max_events:
             self._kept.append((allocation, step, allocated, thread.name))
             self._kept.append((launch, step, nbytes, thread.name))
@@ -210,6 +280,10 @@ class Recorder:
         if self.is_on:
             self.unknown_operations.add(operation)
 
+    def note(self, text: str) -> None:
+        """Keep what the reader of the profile must know, in the order it was first said."""
+        self.notes.setdefault(text)
+
     # What the program's marks call.
 
     def begin_step(self) -> None:
@@ -217,38 +291,89 @@ class Recorder:
         self.end_step()
         if self._on_step is not None:
             self._on_step(self._steps_started)
-        if not self._steps_started:
-            self._forget_times()
+        if not self._steps_started and self._camera is not None:
+            self._camera.forget()
         self.is_on = self._warmup <= self._steps_started < self._last_step
         if self.is_on:
             self.step = self._steps_started - self._warmup
             self.steps_recorded += 1
+            self._tally.begin_step()
             if self._camera is not None:
                 self._camera.begin(self.step, self._local.thread.regions[-1])
+            self._outside.begin_step(self._now_ns())
+            self._watch_step()
         self._steps_started += 1
         self.resume()
 
     def end_step(self) -> None:
         """Close the open step; what follows belongs to no step."""
-        if self.step == OUTSIDE:
+        if self._steps_started:
+            self._most_operations = max(self._most_operations, self._operations)
+        self._operations = 0
+        if self.step == NO_STEP:
             return
+        ended_ns = self._now_ns()
         self._count_host_time()
         if self._decision_read is not None:
             self._decision_read.needed += 1
             self._decision_read = None
-        self.step = OUTSIDE
+        self.step = NO_STEP
         if self._camera is not None:
             self._camera.end()
         if self._steps_started >= self._last_step:
             self.is_on = False
+        if self._watched is not None:
+            watched, self._watched = self._watched, None
+            watched.end(ended_ns)
+        self._outside.end_step(self._now_ns())
         self.resume()
+
+    def drop_step(self) -> None:
+        """The open step is none: what it did stays in the run, but in no step."""
+        if self.step == NO_STEP:
+            self._steps_started -= 1
+            return
+        self.step = NO_STEP
+        self.steps_recorded -= 1
+        self._steps_started -= 1
+        self._decision_read = None
+        self._tally.drop_step()
+        self._outside.drop_step()
+        if self._camera is not None:
+            self._camera.drop()
+        if self._watched is not None:
+            self._watched.drop()
+            self._watched = None
+        self._operations = 0
+        self.resume()
+
+    def forget_steps(self) -> None:
+        """All steps so far were none."""
+        self.end_step()
+        self._steps_started = self.steps_recorded = 0
+        self.is_on = self._warmup == 0
+        self._tally.forget_steps(self.sums)
+        self._outside.forget_steps()
+        if self._camera is not None:
+            self._camera.forget()
+        if self._own_timer is not None:
+            self._own_timer.forget()
+
+    @property
+    def steps_started(self) -> int:
+        """How many steps the program made, warm-up included."""
+        return self._steps_started
+
+    @property
+    def has_enough(self) -> bool:
+        """All steps to record are recorded."""
+        return self.step == NO_STEP and self._steps_started >= self._last_step
 
     def enter_region(self, name: str) -> None:
         """Charge what this thread does to a region, until it leaves it."""
         self._count_host_time()
         self._local.thread.regions.append(name)
         self._cross(name)
-        self.resume()
 
     def leave_region(self) -> None:
         """Go back to the region that was open before."""
@@ -256,11 +381,19 @@ class Recorder:
         regions = self._local.thread.regions
         regions.pop()
         self._cross(regions[-1])
-        self.resume()
 
     def close(self) -> None:
         """The recording is over: let go of the program's frames."""
+        if self._watched is not None:
+            # Whoever ends a step only by ending the program has done more than the step since.
+            self._watched.drop()
+            self._watched = None
+        if self.steps_recorded > 1 and self._operations > TAIL * self._most_operations > 0:
+            self.drop_step()
         self.end_step()
+        self._outside.close(self._now_ns())
+        if self._own_timer is not None:
+            self._own_timer.close()
         if self._camera is not None:
             self._camera.end()
         for thread in self._threads:
@@ -299,10 +432,29 @@ class Recorder:
             for event_sum, step, nbytes, thread in self._kept
         )
 
+    def times(self) -> Times:
+        """Modelled time: of the steps, or of the run if there are none, and then sums are the run's, too."""
+        return self._tally.settled(self.sums, has_steps=bool(self.steps_recorded))
+
     @property
-    def film(self) -> StepFilm | None:
-        """The step with most events, event by event; None where no time is modelled."""
-        return None if self._camera is None else self._camera.film
+    def short_ns(self) -> int:
+        """Stretches of the run that were too short to tell the program from the recorder."""
+        return self._tally.short_ns
+
+    @property
+    def outside(self) -> Outside | None:
+        """What is in no step; None if there are no steps."""
+        return self._outside.found if self.steps_recorded else None
+
+    @property
+    def own_steps(self) -> Sequence[OwnStep]:
+        """The own time of the steps that were watched."""
+        return () if self._own_timer is None else self._own_timer.steps
+
+    @property
+    def films(self) -> tuple[StepFilm, ...]:
+        """Steps event by event, the median one first; empty where no time is modelled."""
+        return () if self._camera is None else self._camera.films
 
     def _whose(self, thread: _Thread, frame: FrameType) -> tuple[Origin, str]:
         """Origin and region of what a frame is doing."""
@@ -323,50 +475,42 @@ class Recorder:
             key = (id(kind), operation, False, id(origin), region)
             new = EventSum(kind, operation, origin, region, is_blocking=False)
             pair.append(thread.sums.setdefault(key, new))
+        self._tally.is_new = True
         made = (pair[0], pair[1])
         thread.launches[operation, id(origin), region] = made
         return made
 
     def _charge(self, event_sum: EventSum, nbytes: int, cost: tuple[float, float, float]) -> None:
-        """Charge modelled time to a line and a region; only steps are charged, once there are any."""
-        if self.step != OUTSIDE or not self._steps_started:
-            host_ns, stall_ns, busy_ns = cost
-            event_sum.host_ns += host_ns
-            event_sum.stall_ns += stall_ns
-            self.device_busy_ns += busy_ns
-            self._region_time(event_sum.region).modelled_ns += host_ns
-            if self._camera is not None:
-                self._camera.take(event_sum, nbytes, cost)
+        """Charge modelled time to a line and a region."""
+        self._tally.charge(event_sum, cost, is_step=self.step != NO_STEP)
+        if self._camera is not None and (self.step != NO_STEP or not self._steps_started):
+            self._camera.take(event_sum, nbytes, cost)
 
     def _cross(self, region: str) -> None:
+        """This thread goes on in a region."""
         if self._camera is not None:
             self._camera.cross(region)
+        if self._watched is not None and self._local.thread is self._main:
+            self._watched.cross(region, self._paused_ns)
+        thread = self._local.thread
+        thread.is_paused, thread.origin = False, None
+        self._resumed_ns = self._now_ns()
+
+    def _watch_step(self) -> None:
+        """Watch the step that begins; the first of all is left out, because nobody knows its size."""
+        if self._own_timer is not None and self._steps_started:
+            self._own_timer.begin(self._main.regions[-1], self._most_operations)
+            if self._own_timer.is_watching:
+                self._watched = self._own_timer
 
     def _count_host_time(self) -> None:
         """A mark, not an operation: all the time until now was the program's."""
+        self._paused_ns = self._now_ns()
         if self.is_on:
-            self._add_host_time(self._local.thread, self._now_ns() - self._resumed_ns)
+            self._add_host_time(self._local.thread, self._paused_ns - self._resumed_ns)
 
     def _add_host_time(self, thread: _Thread, elapsed_ns: int) -> None:
         if self._clocks is None:
             return
         self._clocks.host(elapsed_ns)
-        if self.step != OUTSIDE or not self._steps_started:
-            time = self._region_time(thread.regions[-1])
-            time.host_ns += elapsed_ns
-            time.modelled_ns += elapsed_ns
-
-    def _forget_times(self) -> None:
-        """Until a step is marked the whole recording counts as one; from now on only steps do."""
-        for event_sum in self.sums:
-            event_sum.host_ns = event_sum.stall_ns = 0.0
-        self.region_times.clear()
-        self.device_busy_ns = 0.0
-        if self._camera is not None:
-            self._camera.forget()
-
-    def _region_time(self, region: str) -> RegionTime:
-        time = self.region_times.get(region)
-        if time is None:
-            time = self.region_times[region] = RegionTime()
-        return time
+        self._tally.add_host_time(thread.regions[-1], elapsed_ns, is_step=self.step != NO_STEP)

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, Self
 
 from syncprobe.clock import SystemClock
 from syncprobe.errors import SyncprobeError
+from syncprobe.interrupts import finish, uninterrupted
 from syncprobe.recording import marks
+from syncprobe.recording.automatic import steps_told
+from syncprobe.recording.automatic.finder import NONE
 from syncprobe.recording.callsite import CallSiteFinder
+from syncprobe.recording.children import children_told
 from syncprobe.recording.recorder import Recorder
 from syncprobe.registry import Registry
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Callable
     from contextlib import AbstractContextManager
     from pathlib import Path
     from types import TracebackType
 
-    from syncprobe.analysis.model import Profile
     from syncprobe.clock import Clock
     from syncprobe.events import Event, Sink
+    from syncprobe.profiles.model import Profile
+    from syncprobe.recording.automatic.finder import StepFinder
+    from syncprobe.recording.own_time.timer import OwnTimer
 
 AUTOMATIC: Final = "auto"
+SHOWN_LINES: Final = 5
+"""Of a recording that is printed."""
 
 
 class AlreadyRecordingError(SyncprobeError):
@@ -34,6 +42,21 @@ class AlreadyRecordingError(SyncprobeError):
         super().__init__(
             "A recording is open already in this process; leave its 'with' block before opening another."
         )
+
+
+class CannotCheckError(SyncprobeError):
+    """Values to be checked on a device that computes them itself."""
+
+    def __init__(self, device: str) -> None:
+        super().__init__(
+            f"Values are checked on the simulated device only, not on {device!r}: choose device 'sim'."
+        )
+
+
+def _values_checked() -> AbstractContextManager[None]:
+    from syncprobe.simgpu.checking import values_checked  # torch is imported only to record
+
+    return values_checked()
 
 
 def _simulated(sink: Sink) -> AbstractContextManager[object]:
@@ -54,10 +77,14 @@ def _cuda(sink: Sink) -> AbstractContextManager[object]:
     return cuda_watched(sink)
 
 
-def _handover_ns() -> int:
-    from syncprobe.simgpu.handover import handover_ns  # torch is imported only to record
+def _own_timer() -> tuple[OwnTimer, int]:
+    from syncprobe.recording.own_time.calibration import (
+        simulated_call,  # torch is imported only to record
+    )
+    from syncprobe.recording.own_time.timer import OwnTimer
 
-    return handover_ns()
+    call = simulated_call()
+    return OwnTimer(call), call.handover_ns
 
 
 DEVICES: Registry[Callable[[Sink], AbstractContextManager[object]]] = Registry("device")
@@ -88,8 +115,15 @@ class Recording:
         steps: Marked steps to record; None records all.
         max_events: How many single events to keep beside the sums; None keeps all.
         root: Folder that paths are shown relative to; the working directory by default.
+        own: Folder, or file, of the user's own project, to which lines of libraries are rolled up; the root by
+            default.
         clock: Measures host time.
         on_step: Told how many steps, warm-up included, have begun before each one.
+        step_on: What a step is (``auto``, ``optimizer``, ``env``, ``batch``, ``mark`` or ``none``), regions
+            being found, too; None knows marks only.
+        ends_program: End the program, with an exception of its own, after the last step.
+        checks_values: Compute everything on the host once more and note the first difference
+            (simulated device only).
     """
 
     def __init__(
@@ -101,17 +135,28 @@ class Recording:
         steps: int | None = None,
         max_events: int | None = 10_000,
         root: Path | None = None,
+        own: Path | None = None,
         clock: Clock | None = None,
         on_step: Callable[[int], None] | None = None,
+        step_on: str | None = None,
+        ends_program: bool = False,
+        checks_values: bool = False,
     ) -> None:
-        from syncprobe.simgpu.costs import TwoClocks  # its package imports torch
-        from syncprobe.simgpu.specs import SPECS  # its package imports torch
+        from syncprobe.cuda.costs import TwoClocks  # its package imports torch
+        from syncprobe.cuda.specs import SPECS  # its package imports torch
 
         self.device = resolve_device(device)
         self.gpu = SPECS[gpu]
         self.root = root
         self.warmup = warmup
-        self._finder = CallSiteFinder(root)
+        if checks_values and self.device != "sim":
+            raise CannotCheckError(self.device)
+        self._checks_values = checks_values
+        self._finder = CallSiteFinder(root, own)
+        # A clock that is handed in is not torch's, so operators cannot be found on it.
+        own_timer, handover_ns = (
+            _own_timer() if self.device == "sim" and clock is None else (None, 0)
+        )
         self._recorder = Recorder(
             self._finder,
             clock or SystemClock(),
@@ -120,22 +165,37 @@ class Recording:
             warmup=warmup,
             max_steps=steps,
             on_step=on_step,
-            handover_ns=_handover_ns() if self.device == "sim" else 0,
+            own_timer=own_timer,
+            handover_ns=handover_ns,
         )
+        self._step_on = step_on
+        self._ends_program = ends_program
+        self._steps: StepFinder | None = None
         self._undo: ExitStack | None = None
 
     def __enter__(self) -> Self:
         if marks.active() is not None:
             raise AlreadyRecordingError
-        with ExitStack() as undo:
-            undo.callback(setattr, self._finder, "outermost", None)
-            self._finder.outermost = sys._getframe(1)
-            undo.callback(marks.activate, None)
-            marks.activate(self._recorder)
-            undo.enter_context(DEVICES[self.device](self._recorder))
-            self._recorder.resume()
-            self._undo = undo.pop_all()
+        self._finder.outermost = sys._getframe(1)
+        try:
+            with uninterrupted(), ExitStack() as undo:
+                self._install(undo)
+                self._undo = undo.pop_all()
+        except BaseException:
+            finish(self._leave)
+            raise
         return self
+
+    def _install(self, undo: ExitStack) -> None:
+        undo.callback(setattr, self._finder, "outermost", None)
+        self._steps = undo.enter_context(
+            steps_told(self._recorder, self._step_on, ends_program=self._ends_program)
+        )
+        undo.enter_context(children_told(self._recorder.note))
+        undo.enter_context(DEVICES[self.device](self._recorder))
+        if self._checks_values:
+            undo.enter_context(_values_checked())
+        self._recorder.resume()
 
     def __exit__(
         self,
@@ -144,9 +204,16 @@ class Recording:
         traceback: TracebackType | None,
     ) -> None:
         assert self._undo is not None, "left without being entered"
-        self._recorder.close()
-        self._undo.__exit__(kind, error, traceback)
-        self._undo = None
+        finish(self._leave)
+
+    def _leave(self) -> None:
+        if self._undo is None:
+            return
+        undo, self._undo = self._undo, None
+        with undo:
+            if self._steps is not None:
+                self._steps.drop_open_step()
+            self._recorder.close()
 
     def step(self) -> AbstractContextManager[None]:
         """Begin a training step; see :func:`syncprobe.step`."""
@@ -157,9 +224,21 @@ class Recording:
         return marks.region(name)
 
     @property
+    def step_on(self) -> str | None:
+        """What was taken for a step; None if only marks were asked for."""
+        if self._steps is None:
+            return None
+        return self._steps.kind if self._recorder.steps_recorded else NONE
+
+    @property
     def recorder(self) -> Recorder:
         """The sums as they stand, for analysis."""
         return self._recorder
+
+    @property
+    def own_files(self) -> frozenset[str]:
+        """Paths, as sites show them, of the user's own files that were seen running."""
+        return frozenset(self._finder.own_files)
 
     @property
     def counts(self) -> Counter[str]:
@@ -181,8 +260,21 @@ class Recording:
         """How many events were summed but not kept singly."""
         return self._recorder.events_dropped
 
+    def __str__(self) -> str:
+        """What was recorded so far, on a few lines: counts, then the lines that wait most often."""
+        steps = self._recorder.steps_recorded
+        within = f" in {steps} steps" if steps else ""
+        counts = ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count)
+        waits: Counter[str] = Counter()
+        for entry in self._recorder.sums:
+            if entry.is_blocking:
+                waits[f"{entry.origin.site.path}:{entry.origin.site.line}"] += entry.count
+        lines = [f"{self.syncs} syncs{within} on {self.device}: {counts or 'nothing happened'}"]
+        lines += [f"  {count} at {place}" for place, count in waits.most_common(SHOWN_LINES)]
+        return "\n".join(lines)
+
     def profile(self) -> Profile:
         """What was recorded so far, as a profile."""
-        from syncprobe.profiling import profile_of  # it builds on this module
+        from syncprobe.recording.assembling import profile_of  # it builds on this module
 
         return profile_of(self)

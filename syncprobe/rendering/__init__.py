@@ -11,8 +11,8 @@ from syncprobe.registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from syncprobe.analysis.model import Profile
     from syncprobe.events import CallSite
+    from syncprobe.profiles.model import Profile
 
 DEFAULT_WIDTH: Final = 100
 
@@ -31,6 +31,8 @@ class Page:
     width: int = DEFAULT_WIDTH
     """Columns."""
     is_coloured: bool = False
+    is_full: bool = False
+    """For the console: the evidence too, not only the answer."""
     source: SourceText | None = None
     """For formats that quote lines of source; None quotes none."""
 
@@ -82,12 +84,13 @@ FORMATS.add(
     "perfetto",
     Format(
         summary="the modelled step, for ui.perfetto.dev",
-        entry="syncprobe.rendering.perfetto:render",
+        entry="syncprobe.rendering.traces.perfetto:render",
     ),
 )
 FORMATS.add(
     "speedscope",
     Format(
-        summary="flame graphs, for speedscope.app", entry="syncprobe.rendering.speedscope:render"
+        summary="flame graphs, for speedscope.app",
+        entry="syncprobe.rendering.traces.speedscope:render",
     ),
 )

@@ -2,63 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import EventKind
 from syncprobe.rendering import figures
-from syncprobe.rendering.summary import measured_label, modelled_label
+from syncprobe.rendering.labels import has_plan, measured_label, modelled_label
+from syncprobe.rendering.lines.costly import costly_lines
+from syncprobe.rendering.lines.rows import INSIDE, line_sentence
+from syncprobe.rendering.listings import listings
+from syncprobe.rendering.tables import LINE, NOTHING, Column, Section
+from syncprobe.rendering.worth import own_us
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from syncprobe.analysis.model import Finding, Profile, Site, SourceLine
+    from syncprobe.profiles.model import Finding, Profile, Site
+    from syncprobe.rendering.lines.costly import CostlyLine
 
-NOTHING: Final = "-"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """How one column of a table behaves."""
-
-    title: str
-    is_name: bool = False
-    """Holds names, not figures: aligned to the left."""
-    minimum: int | None = None
-    """May be shortened to this width where there is no room; None never is."""
-    is_path: bool = False
-    """Is shortened from the left: the file and the line matter most."""
-    is_code: bool = False
-    """Holds names from source code, for formats that set them apart."""
-    is_optional: bool = False
-    """May be left out where there is no room."""
-    is_modelled: bool = False
-    """Is left out where no time was modelled."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """One table with what there is to say about it."""
-
-    title: str
-    columns: tuple[Column, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    notes: tuple[str, ...] = ()
-    is_listing: bool = False
-    """The rows are lines of source, which make sense only together."""
-
-
-DONE: Final = ("syncs", "copies", "launches")
-LISTING: Final = (
-    Column(title="us"),
-    Column(title="hits"),
-    *(Column(title=title) for title in DONE),
-    Column(title="line"),
-    Column(title="source", is_name=True, is_code=True, minimum=30),
-)
-LISTING_NOTE: Final = "Times by line are line_profiler's, which slows a program down: good for shares, not for totals."
-LINE: Final = Column(title="line", is_name=True, is_code=True, is_path=True, minimum=24)
+SPOTS_NOTE: Final = "By samples of a pass of its own (pyinstrument), operators left out: good for shares, not for totals."
 
 
 def sections(profile: Profile) -> Iterator[Section]:
@@ -80,11 +42,14 @@ def _sections(profile: Profile) -> Iterator[Section]:
     yield _events(profile)
     if profile.regions:
         yield _regions(profile)
+    yield from hot_spots(profile)
     if profile.findings:
         yield _findings(profile)
+    if any(site.own for site in profile.sites):
+        yield _own_lines(profile)
     if profile.sites:
         yield _sites(profile)
-    yield from _listings(profile)
+    yield from listings(profile)
     if profile.ceiling:
         yield _ceilings(profile)
     yield _facts(profile)
@@ -136,6 +101,34 @@ def _regions(profile: Profile) -> Section:
     )
 
 
+def hot_spots(profile: Profile) -> Iterator[Section]:
+    """Functions and lines of the host's own code, where it is known what they take."""
+    if not profile.hot_spots:
+        return
+    whole_us = own_us(profile)
+    yield Section(
+        title=f"Host hot spots, by own time, per {profile.rate_noun}{_costs(profile)}",
+        columns=(
+            Column(title="us", is_modelled=True),
+            Column(title="share"),
+            LINE,
+            Column(title="function", is_name=True, is_code=True, minimum=12),
+            Column(title="", is_name=True),
+        ),
+        rows=tuple(
+            (
+                figures.duration(spot.share * whole_us),
+                figures.percent(spot.share),
+                figures.place(spot.site),
+                spot.site.function,
+                "all of it" if spot.is_function else "this line",
+            )
+            for spot in profile.hot_spots
+        ),
+        notes=(SPOTS_NOTE,),
+    )
+
+
 def _findings(profile: Profile) -> Section:
     dearest_first = sorted(
         profile.findings, key=lambda finding: (finding.is_allowed, -finding.cost_us_modelled)
@@ -149,9 +142,14 @@ def _findings(profile: Profile) -> Section:
             Column(title="what", is_name=True, minimum=20),
             Column(title="count"),
             Column(title="us", is_modelled=True),
-            Column(title="plan step"),
+            *((Column(title="plan step"),) if has_plan(profile.run) else ()),
         ),
-        rows=tuple(_finding_row(finding) for finding in dearest_first),
+        rows=tuple(
+            (*_finding_row(finding), str(finding.plan_step))
+            if has_plan(profile.run)
+            else _finding_row(finding)
+            for finding in dearest_first
+        ),
         notes=tuple(f"{rule}: {advice[rule].advice}" for rule in sorted(advice)),
     )
 
@@ -168,8 +166,28 @@ def _finding_row(finding: Finding) -> tuple[str, ...]:
         f"{finding.title} (allowed)" if finding.is_allowed else finding.title,
         figures.number(finding.per_step),
         figures.duration(finding.cost_us_modelled),
-        str(finding.plan_step),
     )
+
+
+def _own_lines(profile: Profile) -> Section:
+    """The user's own lines, each with the lines of libraries that it reached beneath it."""
+    lines = costly_lines(profile, limit=len(profile.sites))
+    return Section(
+        title=f"Your own lines, with what they reach in libraries, per {profile.rate_noun}{_costs(profile)}",
+        columns=(
+            LINE,
+            Column(title="what", is_name=True, minimum=20),
+            Column(title="us", is_modelled=True),
+        ),
+        rows=tuple(row for line in lines if line.beneath for row in _own_rows(line)),
+    )
+
+
+def _own_rows(line: CostlyLine) -> Iterator[tuple[str, ...]]:
+    yield figures.place(line.site), line_sentence(line), figures.duration(line.cost_us)
+    for inner in line.beneath:
+        place = f"{INSIDE}{figures.place(inner.site)}"
+        yield place, line_sentence(inner), figures.duration(inner.cost_us)
 
 
 def _sites(profile: Profile) -> Section:
@@ -206,50 +224,6 @@ def _site_row(site: Site) -> tuple[str, ...]:
     )
 
 
-def _listings(profile: Profile) -> Iterator[Section]:
-    """Hot functions line by line, the dearest first."""
-    functions: defaultdict[tuple[str, str], list[SourceLine]] = defaultdict(list)
-    for line in profile.lines:
-        functions[line.site.path, line.site.function].append(line)
-    done = _done_by_line(profile)
-    dearest_first = sorted(
-        functions.items(), key=lambda item: -sum(line.measured_us_per_step for line in item[1])
-    )
-    for place, ((path, function), lines) in enumerate(dearest_first):
-        yield Section(
-            title=f"{function} in {path}, per {profile.rate_noun}, us {measured_label(profile)}",
-            columns=LISTING,
-            rows=tuple(_listing_row(line, done[line.site.path, line.site.line]) for line in lines),
-            notes=(LISTING_NOTE,) if place == len(dearest_first) - 1 else (),
-            is_listing=True,
-        )
-
-
-def _done_by_line(profile: Profile) -> Mapping[tuple[str, int], Mapping[str, float]]:
-    """Syncs, copies and launches per step, by line."""
-    done: defaultdict[tuple[str, int], dict[str, float]] = defaultdict(
-        lambda: dict.fromkeys(DONE, 0.0)
-    )
-    for site in profile.sites:
-        here = done[site.site.path, site.site.line]
-        if site.is_blocking:
-            here["syncs"] += site.per_step
-        if site.kind in {EventKind.COPY_TO_HOST, EventKind.COPY_TO_DEVICE}:
-            here["copies"] += site.per_step
-        if site.kind is EventKind.LAUNCH:
-            here["launches"] += site.per_step
-    return done
-
-
-def _listing_row(line: SourceLine, done: Mapping[str, float]) -> tuple[str, ...]:
-    return (
-        figures.duration(line.measured_us_per_step) if line.measured_us_per_step else "",
-        *(figures.number(rate) if rate else "" for rate in (line.hits_per_step, *done.values())),
-        str(line.site.line),
-        line.text.replace("\t", "    "),
-    )
-
-
 def _ceilings(profile: Profile) -> Section:
     return Section(
         title=f"Ceilings, {modelled_label(profile)}: how fast it could be if a thing cost nothing",
@@ -280,6 +254,7 @@ def _facts(profile: Profile) -> Section:
             f"A {profile.rate_noun} took {figures.duration(spread.p10)} to "
             f"{figures.duration(spread.p90)} ms {measured_label(profile)}, 10th to 90th percentile."
         )
+    notes += _host_facts(profile)
     if profile.digest is not None:
         notes.append(
             f"Actions {profile.digest.actions[:12]}, rewards {profile.digest.rewards[:12]}: "
@@ -290,6 +265,26 @@ def _facts(profile: Profile) -> Section:
             f"Figures marked {modelled_label(profile)} are computed for that device, not measured on it."
         )
     return Section(title="About this run", notes=tuple(notes))
+
+
+def _host_facts(profile: Profile) -> Iterator[str]:
+    own, outside = profile.time.own, profile.time.outside
+    if own is not None:
+        how = (
+            f"watched in {figures.noun(own.steps, 'step')}, first calls left out where there are enough"
+            if own.source == "watched"
+            else "what the recorder's own cost leaves of the time between operations"
+        )
+        yield (
+            f"Own code takes {figures.duration(own.low_ms)} to {figures.duration(own.high_ms)} ms per "
+            f"{profile.rate_noun}: {how}."
+        )
+    if outside is not None:
+        before, between, after = (
+            figures.duration(value / 1e3)
+            for value in (outside.before_ms, outside.between_ms, outside.after_ms)
+        )
+        yield f"In no step, recorded: {before} s before the first, {between} s between, {after} s after."
 
 
 def _agreement(profile: Profile) -> str:

@@ -9,18 +9,26 @@ if TYPE_CHECKING:
     from syncprobe.events import CallSite
 
 HUGE_SPEEDUP: Final = 1000.0
+SAME_SPEED: Final = 0.005
+"""Ratios that differ from 1 by less are no difference that two digits could show."""
 _UNSEEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def number(value: float) -> str:
-    """A count or rate: whole if it is, else with as few digits as tell it apart from zero."""
+    """A count or rate: whole if it is, else with as few digits as tell it apart from what is whole."""
     if value == round(value):
         return f"{value:,.0f}"
     if abs(value) >= 100:
         return f"{value:,.1f}"
-    if abs(value) >= 0.01:
-        return f"{value:.2f}".rstrip("0").rstrip(".")
-    return f"{value:.1g}"
+    if abs(value) < 0.01:
+        return f"{value:.1g}"
+    digits = next((each for each in (2, 3, 4, 5) if round(value, each) != round(value)), 6)
+    return f"{value:.{digits}f}".rstrip("0").rstrip(".")
+
+
+def exact(value: float) -> str:
+    """A rate with all the digits it has: what is just over a limit must not look like the limit."""
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
 def duration(value: float) -> str:
@@ -40,10 +48,21 @@ def percent(share: float) -> str:
 
 
 def speedup(factor: float) -> str:
-    """How many times faster."""
+    """A ratio of speeds as a figure, for tables and intervals."""
     if factor >= HUGE_SPEEDUP:
         return "over 1,000x"
     return f"{factor:.2f}x" if factor < 10 else f"{factor:.0f}x"
+
+
+def faster(factor: float) -> str:
+    """A ratio of speeds in words: ``3.1x faster``, ``1.25x slower``."""
+    if abs(factor - 1.0) < SAME_SPEED:
+        return "no faster"
+    times, word = (factor, "faster") if factor > 1.0 else (1.0 / factor, "slower")
+    if times >= HUGE_SPEEDUP:
+        return f"over 1,000x {word}"
+    shown = f"{times:.2f}".rstrip("0").rstrip(".") if times < 10 else f"{times:.0f}"
+    return f"{shown}x {word}"
 
 
 def nbytes(value: float) -> str:
@@ -60,6 +79,11 @@ def noun(value: float, singular: str) -> str:
     if value == 1:
         return f"1 {singular}"
     return f"{number(value)} {singular}{'es' if singular.endswith('ch') else 's'}"
+
+
+def capital(text: str) -> str:
+    """A text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def place(site: CallSite) -> str:

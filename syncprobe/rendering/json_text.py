@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from syncprobe import storage
+from syncprobe.profiles import storage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from syncprobe.analysis.model import Profile
+    from syncprobe.profiles.model import Profile
     from syncprobe.rendering import Page
 
 

@@ -7,15 +7,17 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.rendering import details, figures
-from syncprobe.rendering.details import LINE, Column, Section
-from syncprobe.rendering.summary import QUESTIONS, line_sentence, summarise
+from syncprobe.rendering.lines.rows import lines_rows
+from syncprobe.rendering.summary import NOTHING_TO_DO, QUESTIONS, summarise
+from syncprobe.rendering.tables import LINE, NOTHING, Column, Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from syncprobe.analysis.model import Profile
-    from syncprobe.rendering import Page
+    from syncprobe.profiles.model import Profile
+    from syncprobe.rendering import Page, SourceText
     from syncprobe.rendering.summary import Summary
+    from syncprobe.rendering.todo import ToDo
 
 MAX_BYTES: Final = 60_000
 """GitHub refuses comments over 65,536; a few words around the report must fit too."""
@@ -24,6 +26,7 @@ FEWEST_NOTES: Final = 3
 OPEN_ROWS: Final = 8
 """A table that is not folded away keeps at least as many."""
 MAX_CELL: Final = 120
+MAX_CODE_LINES: Final = 12
 MAX_PARAGRAPH: Final = 500
 """Characters, each of which may need six to be shown as itself: one first screen always fits."""
 _ROOM_FOR_NOTE: Final = 200
@@ -31,12 +34,13 @@ _ROOM_FOR_NOTE: Final = 200
 _SPECIAL: Final = re.compile(
     r"[&<>|`*\[\]\\~#@$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.", re.IGNORECASE
 )
+_TICKS: Final = re.compile("`+")
 _PLAIN_IN_CODE: Final = re.compile(r"[^`|\\]+")
 
 
-def render(profiles: Sequence[Profile], _page: Page) -> str:
+def render(profiles: Sequence[Profile], page: Page) -> str:
     """The profiles one after the other, with as many rows as fit, and then as many parts."""
-    return _fitted(lambda limit: _parts(profiles, limit))
+    return _fitted(lambda limit: _parts(profiles, limit, page.source))
 
 
 def render_sections(title: str, paragraphs: Sequence[str], sections: Iterable[Section]) -> str:
@@ -85,10 +89,12 @@ def _size(block: str) -> int:
     return len(block.encode("utf-8", "replace")) + len("\n")
 
 
-def _parts(profiles: Sequence[Profile], limit: int) -> Iterator[list[str]]:
+def _parts(
+    profiles: Sequence[Profile], limit: int, source: SourceText | None = None
+) -> Iterator[list[str]]:
     for number, profile in enumerate(profiles):
         rule = ["---", ""] if number else []
-        yield [*rule, *_first_screen(summarise(profile))]
+        yield [*rule, *_first_screen(summarise(profile, source))]
         yield from (list(_section(section, limit)) for section in details.sections(profile))
 
 
@@ -119,10 +125,36 @@ def _first_screen(summary: Summary) -> Iterator[str]:
     yield ""
     yield f"### 3. {QUESTIONS[2]}"
     yield ""
-    yield f"**{_paragraph(summary.first.headline)}**"
-    for text in filter(None, (summary.first.advice, summary.first.next_step)):
+    for place, to_do in enumerate(summary.to_dos, start=1):
+        yield from _to_do(place, to_do)
+    if not summary.to_dos:
+        yield f"**{NOTHING_TO_DO}**"
+
+
+def _to_do(place: int, to_do: ToDo) -> Iterator[str]:
+    yield f"{place}. **{_paragraph(to_do.headline)}**"
+    if to_do.source:
+        yield f"   - now: {code(_short(to_do.source, MAX_CELL, figures.shortened))}"
+    yield f"   - do: {_paragraph(to_do.action)}"
+    if to_do.instead:
+        yield f"   - {'write' if to_do.is_rewritten else 'like'}:"
         yield ""
-        yield _paragraph(text)
+        yield from (f"     {line}".rstrip() for line in _fenced(to_do.instead))
+    if to_do.rule:
+        rule = _short(to_do.rule, MAX_CELL, figures.shortened)
+        yield f"   - why: {code(f'syncprobe explain {rule}')}"
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """A block of code; its fence is longer than any that a hostile profile could put into it."""
+    lines = [
+        _short(line, MAX_CELL, figures.shortened) for line in text.splitlines()[:MAX_CODE_LINES]
+    ]
+    longest = max((len(found) for line in lines for found in _TICKS.findall(line)), default=0)
+    fence = "`" * max(longest + 1, 3)
+    yield f"{fence}python"
+    yield from lines
+    yield fence
 
 
 def _costly_lines(summary: Summary) -> Iterator[str]:
@@ -136,17 +168,9 @@ def _costly_lines(summary: Summary) -> Iterator[str]:
             Column(title="us"),
             Column(title="share"),
             LINE,
-            Column(title="what, how often", is_name=True),
+            Column(title="what", is_name=True),
         ),
-        [
-            (
-                figures.duration(line.cost_us),
-                "" if line.share is None else figures.percent(line.share),
-                figures.place(line.site),
-                line_sentence(line),
-            )
-            for line in summary.lines
-        ],
+        list(lines_rows(summary.lines, len(summary.lines))),
     )
 
 
@@ -186,7 +210,7 @@ def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator
 def _cell(text: str, column: Column) -> str:
     shorten = figures.shortened_left if column.is_path else figures.shortened
     fitted = _short(text, MAX_CELL, shorten)
-    return code(fitted) if column.is_code and fitted != details.NOTHING else escape(fitted)
+    return code(fitted) if column.is_code and fitted != NOTHING else escape(fitted)
 
 
 def _row(cells: Iterator[str] | Sequence[str]) -> str:

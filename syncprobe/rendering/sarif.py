@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from syncprobe._version import __version__
-from syncprobe.analysis.model import SyncClass
 from syncprobe.findings import RULES, explain
+from syncprobe.profiles.model import SyncClass
 from syncprobe.rendering import figures
-from syncprobe.rendering.summary import modelled_label
+from syncprobe.rendering.labels import modelled_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from syncprobe.analysis.model import Finding, Profile
+    from syncprobe.profiles.model import Finding, Profile
     from syncprobe.rendering import Page
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"

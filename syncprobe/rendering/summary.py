@@ -8,33 +8,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from syncprobe.events import EventKind
+from syncprobe.events import DEFAULT_REGION, EventKind
+from syncprobe.profiles.titles import title_of
 from syncprobe.rendering import figures
-from syncprobe.rendering.worth import costly_lines, sync_classes, top_finding, worth_of
+from syncprobe.rendering.labels import measured_label, modelled_label
+from syncprobe.rendering.lines.costly import costly_lines
+from syncprobe.rendering.todo import to_dos
+from syncprobe.rendering.worth import HARDLY, MOSTLY, sync_classes, worth_of
 
 if TYPE_CHECKING:
-    from syncprobe.analysis.model import Finding, Profile, Run
-    from syncprobe.rendering.worth import CostlyLine, Worth
+    from collections.abc import Iterator
 
-MOSTLY: Final = 0.5
-HARDLY: Final = 0.2
+    from syncprobe.profiles.model import Profile
+    from syncprobe.rendering import SourceText
+    from syncprobe.rendering.lines.costly import CostlyLine
+    from syncprobe.rendering.todo import ToDo
+    from syncprobe.rendering.worth import Worth
+
+FAR_APART: Final = 2.0
+"""By this factor the bounds of own code may differ before nobody can say what it is worth."""
 HOST_REGIONS: Final = 3
-HOST_RULES: Final = "SP6"
-"""The family of rules about host code, which the device has no part in."""
+LONG_SETUP: Final = 10.0
+"""Set-up that takes as long as so many steps is worth a word."""
 QUESTIONS: Final = (
     "Is the GPU the problem?",
     "Which lines cost most?",
     "What should I do first?",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstAid:
-    """What to do first."""
-
-    headline: str
-    advice: str
-    next_step: str
+NOTHING_TO_DO: Final = "Nothing: no rule found anything to change."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,78 +44,38 @@ class Summary:
 
     title: str
     warnings: tuple[str, ...]
-    """Reasons not to take the rest at face value."""
+    """What has to be known to read the rest, doubts first."""
+    doubts: tuple[str, ...]
+    """Those of the warnings that are reasons not to take the rest at face value."""
     verdict: str
     reasons: tuple[str, ...]
     ranking: str
     """What the costly lines are ranked by."""
     lines: tuple[CostlyLine, ...]
-    first: FirstAid
+    to_dos: tuple[ToDo, ...]
+    """What is worth most first; empty if there is nothing to do."""
 
 
-def summarise(profile: Profile) -> Summary:
+def summarise(profile: Profile, source: SourceText | None = None) -> Summary:
     """Answer the three questions for one profile."""
     worth = worth_of(profile)
     return Summary(
         title=title_of(profile.run),
         warnings=warnings_of(profile),
+        doubts=profile.doubts,
         verdict=_verdict(profile, worth),
-        reasons=_reasons(profile, worth),
+        reasons=tuple(_reasons(profile, worth)),
         ranking="By how often they block."
         if worth is None
         else f"By host time per {profile.rate_noun}, {modelled_label(profile)}.",
         lines=costly_lines(profile),
-        first=_first_aid(profile, worth),
+        to_dos=to_dos(profile, worth, source),
     )
-
-
-def modelled_label(profile: Profile) -> str:
-    """How every modelled figure is labelled."""
-    return f"modelled ({profile.time.spec or profile.run.gpu})"
-
-
-def measured_label(profile: Profile) -> str:
-    """How every measured figure is labelled: by the processor that did the work."""
-    return "measured (CUDA)" if profile.run.device == "cuda" else "measured (CPU)"
-
-
-def title_of(run: Run) -> str:
-    """What was run, on one line."""
-    parts = [run.target]
-    if run.agent:
-        parts.append(run.agent)
-    if run.robots is not None:
-        parts.append(figures.noun(run.robots, "robot"))
-    if run.agent or run.patches:
-        parts.append(variant_name(run.patches))
-    if run.seed is not None:
-        parts.append(f"seed {run.seed}")
-    parts.append(figures.noun(run.steps, "step") if run.steps else "no steps marked")
-    parts.append(f"device {run.device}" + (f" ({run.gpu})" if run.device == "sim" else ""))
-    return ", ".join(parts)
-
-
-def variant_name(patches: tuple[int, ...]) -> str:
-    """What people call a choice of plan steps: the levels of the plan have names."""
-    if not patches:
-        return "baseline"
-    if patches == tuple(range(1, len(patches) + 1)):
-        return "optimized" if len(patches) == 5 else f"step{len(patches)}"
-    return "steps-" + "-".join(str(step) for step in patches)
 
 
 def warnings_of(profile: Profile) -> tuple[str, ...]:
     """What has to be known to read the figures, reasons to doubt them first."""
-    warnings = []
-    if not profile.run.is_complete:
-        why = profile.run.interruption or f"exit code {profile.run.exit_code}"
-        warnings.append(f"INCOMPLETE: the program did not run to its end ({why}).")
-    if profile.digest is not None and profile.digest.is_perturbed:
-        warnings.append(
-            "PERTURBED: the recorded run did something else than the clean run; "
-            "its counts describe another program."
-        )
-    return (*warnings, *profile.run.notes)
+    return (*profile.doubts, *profile.run.notes)
 
 
 def counts_sentence(profile: Profile) -> str:
@@ -133,13 +94,6 @@ def counts_sentence(profile: Profile) -> str:
     return f"Per {profile.rate_noun}: {', '.join(parts)}."
 
 
-def line_sentence(line: CostlyLine) -> str:
-    """What a costly line does, by kind; allocations go with nearly everything and say little."""
-    telling = {kind: rate for kind, rate in line.rates.items() if kind != EventKind.ALLOCATION}
-    shown = (telling or line.rates).items()
-    return ", ".join(f"{figures.number(rate)} {kind}" for kind, rate in shown)
-
-
 def time_sentence(profile: Profile) -> str:
     """How long a step takes, measured and modelled, each labelled as what it is."""
     time, parts = profile.time, []
@@ -155,76 +109,92 @@ def time_sentence(profile: Profile) -> str:
 
 
 def _verdict(profile: Profile, worth: Worth | None) -> str:
-    if not any(profile.counts.values()):
-        return 'No: nothing used the device. Did the program ask for device="cuda"?'
+    if not _used_device(profile):
+        return 'Cannot tell: nothing used the device. Did the program ask for device="cuda"?'
     if worth is None:
         return "Unknown: no time was modelled for this run, so only counts can be shown."
-    share = figures.percent(worth.traffic)
     label = f"of the {profile.rate_noun}, {modelled_label(profile)}"
-    if worth.traffic >= MOSTLY:
-        return f"Yes: syncs, launches and copies are {share} {label}."
-    if worth.traffic >= HARDLY:
-        return f"In part: syncs, launches and copies are {share} {label}."
-    return f"No: syncs, launches and copies are {share} {label}."
+    if _is_undecided(profile, worth):
+        least, most = figures.percent(worth.least), figures.percent(worth.most)
+        return f"Cannot tell: syncs, launches and copies are between {least} and {most} {label}."
+    share = figures.percent(worth.traffic)
+    return (
+        f"{_answer(worth.traffic)}: syncs, launches and copies are {share} {label}; "
+        f"without them it would be {_ceiling(worth.traffic)}."
+    )
 
 
-def _reasons(profile: Profile, worth: Worth | None) -> tuple[str, ...]:
-    sentences = [] if worth is None else [_traffic_sentence(worth), _host_sentence(worth)]
-    return (*sentences, time_sentence(profile), counts_sentence(profile))
+def _used_device(profile: Profile) -> bool:
+    """Something happened there; conversions happen on the host, and are all that a CPU run has."""
+    is_there = profile.run.device != "cpu"
+    return any(
+        count
+        for kind, count in profile.counts.items()
+        if kind != EventKind.CONVERSION or not is_there
+    )
 
 
-def _traffic_sentence(worth: Worth) -> str:
-    parts = [
+def _answer(traffic: float) -> str:
+    if traffic >= MOSTLY:
+        return "Yes"
+    return "In part" if traffic >= HARDLY else "No"
+
+
+def _is_undecided(profile: Profile, worth: Worth) -> bool:
+    """The bounds of own code are far apart, and the answer depends on it."""
+    own = profile.time.own
+    if own is None or own.high_ms <= FAR_APART * own.low_ms:
+        return False
+    return _answer(worth.least) != _answer(worth.most)
+
+
+def _reasons(profile: Profile, worth: Worth | None) -> Iterator[str]:
+    if profile.time.outside is not None:
+        yield from _setup_sentence(profile)
+    yield time_sentence(profile)
+    yield counts_sentence(profile)
+    if worth is not None:
+        yield _traffic_sentence(profile, worth)
+        yield _own_sentence(worth)
+
+
+def _setup_sentence(profile: Profile) -> Iterator[str]:
+    """What is in no step, where it is long enough to be noticed."""
+    outside, step_ms = profile.time.outside, profile.time.modelled_ms_per_step or 0.0
+    if outside is None:
+        return
+    whole_ms = outside.before_ms + outside.between_ms + outside.after_ms
+    if whole_ms > LONG_SETUP * step_ms:
+        yield (
+            f"In no step, and not counted: {figures.duration(whole_ms)} ms {measured_label(profile)} "
+            "of set-up before, between and after the steps."
+        )
+
+
+def _traffic_sentence(profile: Profile, worth: Worth) -> str:
+    parts = (
         f"syncs {figures.percent(worth.syncs)}",
         f"launches {figures.percent(worth.launches)}",
         f"other copies {figures.percent(worth.copies)}",
-    ]
-    return f"GPU: {', '.join(parts)}; all for free: {_ceiling(worth.traffic)}."
+    )
+    return f"Of the {profile.rate_noun}: {', '.join(parts)}."
 
 
-def _host_sentence(worth: Worth) -> str:
-    total = figures.percent(max(1.0 - worth.traffic, 0.0))
-    if not worth.host:
-        return f"Host: own code {total}, in no region."
+def _own_sentence(worth: Worth) -> str:
     named = list(worth.host.items())[:HOST_REGIONS]
-    parts = ", ".join(f"{name} {figures.percent(share)}" for name, share in named)
-    top, share = named[0]
-    return f"Host: own code {total} ({parts}); {top} for free: {_ceiling(share)}."
+    text = f"Own code {figures.percent(max(1.0 - worth.traffic, 0.0))}"
+    if not named:
+        return f"{text}."
+    has_names = {name for name, _ in named} != {DEFAULT_REGION}
+    if has_names:
+        text += f": {', '.join(f'{name} {figures.percent(share)}' for name, share in named)}"
+    largest, share = named[0]
+    if share < HARDLY:
+        return f"{text}."
+    return f"{text}. Without {largest if has_names else 'it'}: {_ceiling(share)}."
 
 
 def _ceiling(share: float) -> str:
     factor = 1.0 / (1.0 - share) if share < 1.0 else figures.HUGE_SPEEDUP
-    return f"at most {figures.speedup(factor)} as fast"
-
-
-def _first_aid(profile: Profile, worth: Worth | None) -> FirstAid:
-    finding = top_finding(profile)
-    host, share = next(iter(worth.host.items()), ("", 0.0)) if worth is not None else ("", 0.0)
-    is_about_host = finding is not None and finding.rule.startswith(HOST_RULES)
-    if worth is not None and worth.traffic < HARDLY and share >= MOSTLY and not is_about_host:
-        return FirstAid(
-            headline=f"Speed up the host code of region '{host}': {figures.percent(share)} of the "
-            f"{profile.rate_noun}, {modelled_label(profile)}.",
-            advice="The GPU is not what this program waits for: without a single sync, launch or "
-            f"copy it would be {_ceiling(worth.traffic)}. Vectorise or batch what runs there.",
-            next_step="Add --lines to 'syncprobe profile' to see that code line by line.",
-        )
-    if finding is None:
-        return FirstAid(
-            headline="Nothing: no rule found anything to change.",
-            advice="",
-            next_step="What the rules look for: syncprobe explain",
-        )
-    return FirstAid(
-        headline=f"{finding.rule} {finding.title}: {figures.place(finding.site)}",
-        advice=finding.advice,
-        next_step=f"{_finding_cost(profile, finding)}; plan step {finding.plan_step}. "
-        f"More: syncprobe explain {finding.rule}",
-    )
-
-
-def _finding_cost(profile: Profile, finding: Finding) -> str:
-    rate = f"{figures.number(finding.per_step)} per {profile.rate_noun}"
-    if not profile.time.modelled_ms_per_step:
-        return rate
-    return f"{rate}, {figures.duration(finding.cost_us_modelled)} us {modelled_label(profile)}"
+    ratio = figures.faster(factor)
+    return ratio if ratio == "no faster" else f"at most {ratio}"

@@ -1,21 +1,20 @@
-"""Where the time of a step goes: to the device, to the host's own code, and to which lines."""
+"""Where the time of a step goes: to the device, and to the host's own code."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from syncprobe.analysis.model import SyncClass
 from syncprobe.events import EventKind
+from syncprobe.profiles.model import SyncClass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from syncprobe.analysis.model import Finding, Profile, Site
-    from syncprobe.events import CallSite
+    from syncprobe.profiles.model import Profile
 
-COSTLY_LINES: Final = 5
+MOSTLY: Final = 0.5
+HARDLY: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,24 +29,19 @@ class Worth:
     """Issuing copies that do not block."""
     host: Mapping[str, float]
     """Everything else, by region, largest first: code that would run the same without a device."""
+    least: float
+    most: float
+    """What traffic may be worth, given how well the program's own time is known."""
 
     @property
     def traffic(self) -> float:
         """All that talking to the device is worth."""
         return min(self.syncs + self.launches + self.copies, 1.0)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostlyLine:
-    """All that one line of source did, whatever the kind, operation and region."""
-
-    site: CallSite
-    cost_us: float
-    """Modelled, per step."""
-    share: float | None
-    """Of the modelled step."""
-    rates: Mapping[EventKind, float]
-    """Events per step by kind, dearest first."""
+    @property
+    def is_host_bound(self) -> bool:
+        """The program hardly waits for the device, and one region's own code is most of the step."""
+        return self.traffic < HARDLY and max(self.host.values(), default=0.0) >= MOSTLY
 
 
 def worth_of(profile: Profile) -> Worth | None:
@@ -67,13 +61,28 @@ def worth_of(profile: Profile) -> Worth | None:
         else:
             copies += issuing
         host_us[site.region] = host_us.get(site.region, 0.0) - site.host_us_modelled
+    least, most = _bounds(profile, syncs + launches + copies)
     largest_first = sorted(host_us.items(), key=lambda item: -item[1])
     return Worth(
         syncs=syncs / step_us,
         launches=launches / step_us,
         copies=copies / step_us,
         host={name: cost / step_us for name, cost in largest_first if cost > 0},
+        least=least,
+        most=most,
     )
+
+
+def _bounds(profile: Profile, traffic_us: float) -> tuple[float, float]:
+    """The share of the traffic if own code takes as long as it may, and if it is as short as it may be."""
+    own = profile.time.own
+    if own is None:
+        own_us = (profile.time.modelled_ms_per_step or 0.0) * 1e3 - traffic_us
+        high_us = low_us = max(own_us, 0.0)
+    else:
+        high_us, low_us = own.high_ms * 1e3, own.low_ms * 1e3
+    whole = max(traffic_us, 1e-9)
+    return whole / (whole + high_us), whole / (whole + low_us)
 
 
 def sync_classes(profile: Profile) -> dict[SyncClass, float]:
@@ -88,41 +97,9 @@ def sync_classes(profile: Profile) -> dict[SyncClass, float]:
     return rates
 
 
-def costly_lines(profile: Profile, limit: int = COSTLY_LINES) -> tuple[CostlyLine, ...]:
-    """The lines of source that cost most; without modelled time, those that block most often."""
-    by_line: defaultdict[tuple[str, int], list[Site]] = defaultdict(list)
-    for site in profile.sites:
-        by_line[site.site.path, site.site.line].append(site)
+def own_us(profile: Profile) -> float:
+    """The program's own time per step; 0 where no time was modelled."""
+    if profile.time.own is not None:
+        return profile.time.own.ms_per_step * 1e3
     step_us = (profile.time.modelled_ms_per_step or 0.0) * 1e3
-    groups = sorted(by_line.items(), key=lambda item: (*_weight(item[1]), item[0]))
-    return tuple(_costly_line(sites, step_us) for _, sites in groups[:limit])
-
-
-def top_finding(profile: Profile) -> Finding | None:
-    """The finding that costs most and that nobody has excused."""
-    open_findings = [finding for finding in profile.findings if not finding.is_allowed]
-    return max(open_findings, key=lambda finding: finding.cost_us_modelled, default=None)
-
-
-def _weight(sites: list[Site]) -> tuple[float, float, float]:
-    return (
-        -sum(site.host_us_modelled for site in sites),
-        -sum(site.per_step for site in sites if site.is_blocking),
-        -sum(site.per_step for site in sites),
-    )
-
-
-def _costly_line(sites: list[Site], step_us: float) -> CostlyLine:
-    cost = sum(site.host_us_modelled for site in sites)
-    rates: defaultdict[EventKind, float] = defaultdict(float)
-    costs: defaultdict[EventKind, float] = defaultdict(float)
-    for site in sites:
-        rates[site.kind] += site.per_step
-        costs[site.kind] += site.host_us_modelled
-    kinds = sorted(rates, key=lambda kind: (-costs[kind], -rates[kind], kind))
-    return CostlyLine(
-        site=sites[0].site,
-        cost_us=cost,
-        share=min(cost / step_us, 1.0) if step_us > 0 else None,
-        rates={kind: rates[kind] for kind in kinds},
-    )
+    return max(step_us - sum(site.host_us_modelled for site in profile.sites), 0.0)

@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING, Self
 
 import torch
 
-from syncprobe.simgpu import (
+from syncprobe.interrupts import finish, uninterrupted
+from syncprobe.simgpu.errors import DeviceInUseError, RealDeviceError
+from syncprobe.simgpu.session import Session, active
+
+# Methods of device tensors, which they have from the start.
+from syncprobe.simgpu.tensors import indexing as _indexing  # noqa: F401
+from syncprobe.simgpu.tensors import kernels, movement
+from syncprobe.simgpu.torch_api import (
     amp,
+    children,
     constructors,
+    distributed,
     facade,
     functions,
     hooks,
-    kernels,
-    movement,
+    modules,
     serialization,
 )
-
-# Methods of device tensors, which they have from the start.
-from syncprobe.simgpu import indexing as _indexing  # noqa: F401
-from syncprobe.simgpu.errors import DeviceInUseError, RealDeviceError
-from syncprobe.simgpu.session import Session, active
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -29,7 +32,19 @@ if TYPE_CHECKING:
     from syncprobe.events import Sink
 
 
-_PARTS = (kernels, amp, facade, serialization, functions, movement, constructors, hooks)
+_PARTS = (
+    kernels,
+    amp,
+    facade,
+    serialization,
+    functions,
+    movement,
+    constructors,
+    modules,
+    children,
+    distributed,
+    hooks,
+)
 """Each replaces something of torch and puts it back."""
 
 
@@ -45,13 +60,19 @@ class SimulatedDevice:
             raise DeviceInUseError
         if torch._C._has_cuda:
             raise RealDeviceError
-        # If a later part fails to install, torch must not keep the earlier ones.
-        with ExitStack() as undo:
-            for part in _PARTS:
-                undo.enter_context(part.installed())
-            active.session = Session(self._sink, has_device=True)
-            undo.callback(self._deactivate)
-            self._undo = undo.pop_all()
+        try:
+            # If a later part fails to install, torch must not keep the earlier ones.
+            with uninterrupted(), ExitStack() as undo:
+                for part in _PARTS:
+                    undo.enter_context(part.installed())
+                active.session = Session(self._sink, has_device=True)
+                undo.callback(self._deactivate)
+                self._undo = undo.pop_all()
+        except BaseException:
+            finish(
+                self._leave
+            )  # an interrupt that waited: nobody else will leave what was not entered
+            raise
         return self
 
     def __exit__(
@@ -60,6 +81,9 @@ class SimulatedDevice:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        finish(self._leave)
+
+    def _leave(self) -> None:
         if self._undo is not None:
             undo, self._undo = self._undo, None
             undo.close()

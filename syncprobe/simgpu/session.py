@@ -3,18 +3,55 @@
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from syncprobe.simgpu.memory import Memory
+from syncprobe.simgpu.tensors.memory import Memory
 
 if TYPE_CHECKING:
-    from syncprobe.events import Sink
+    from contextlib import AbstractContextManager
+
+    from syncprobe.events import EventKind, Sink
+
+
+class SilentSink:
+    """Hears everything and keeps nothing."""
+
+    def pause(self) -> None:
+        """An operation begins."""
+
+    def resume(self) -> None:
+        """An operation is over."""
+
+    def emit(
+        self,
+        kind: EventKind,
+        operation: str,
+        *,
+        is_blocking: bool = False,
+        nbytes: int = 0,
+        flops: int = 0,
+    ) -> None:
+        """Something happened."""
+
+    def emit_launch(self, operation: str, allocated: int, nbytes: int, flops: int) -> None:
+        """Something was launched."""
+
+    def charged_to_caller(self) -> AbstractContextManager[None]:
+        """Nothing is charged to anybody."""
+        return nullcontext()
+
+    def unknown_operation(self, operation: str) -> None:
+        """An operator was not known."""
+
+    def note(self, text: str) -> None:
+        """There was something to say."""
 
 
 class Session:
     """What one ``with`` block owns: a device, or only someone who counts conversions."""
 
-    __slots__ = ("has_device", "has_drawn", "memory", "sink")
+    __slots__ = ("has_device", "has_drawn", "has_dropout_state", "memory", "sink")
 
     def __init__(self, sink: Sink, *, has_device: bool = False) -> None:
         self.sink = sink
@@ -22,6 +59,8 @@ class Session:
         self.memory = Memory()
         self.has_drawn = False
         """A device operation has drawn random numbers since the last seeding."""
+        self.has_dropout_state = False
+        """A recurrent layer has drawn its seed for dropout since the last seeding."""
 
 
 OUTSIDE = 0
@@ -34,6 +73,8 @@ class _Thread(threading.local):
     """Where this thread is: only the outermost handler stops the host clock."""
 
     place = OUTSIDE
+    is_outermost = False
+    """The handler that runs is the one that stopped the clock."""
 
 
 class _Active:

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
-from syncprobe.errors import SyncprobeError
+from syncprobe.errors import SyncprobeError, did_you_mean
+from syncprobe.plan_steps import ChoiceError, chosen_numbers
+from syncprobe.recording.automatic.finder import CHOICES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from syncprobe.analysis.model import Digest, Run
     from syncprobe.events import LineTime
-    from syncprobe.recording.line_times import Functions
-
-PLAN_STEPS: Final = (1, 2, 3, 4, 5)
+    from syncprobe.measuring.line_times import Functions
+    from syncprobe.profiles.model import Digest, Run
 
 
 class OptionError(SyncprobeError):
     """An option with a value it cannot have, or one that the target does not take."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetOptions:
-    """How to run a target. None means: whatever the target's default is."""
-
-    agent: str | None = None
-    robots: int | None = None
-    cores: int | None = None
-    obstacles: int | None = None
-    seed: int | None = None
-    steps: int | None = None
-    """Training steps to record, after warm-up."""
-    warmup: int | None = None
-    """Training steps to run before, so that learning has begun."""
-    patches: tuple[int, ...] = ()
-    mode: str = "fast"
-    arguments: tuple[str, ...] = ()
-    """What a script gets as its command line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +27,11 @@ class Outcome:
     digest: Digest | None = None
     exit_code: int = 0
     interruption: str | None = None
-    """Why the program did not run to its end; None if it did."""
+    """Why the program did not run to its end; None if it did, or was asked not to."""
+    was_ended: bool = False
+    """It was ended after the last step that was asked for."""
+    left: object = field(default=None, repr=False, compare=False)
+    """What a user's program left behind, which keeps its parameters alive until they are looked at."""
 
 
 class Target(Protocol):
@@ -66,8 +50,16 @@ class Target(Protocol):
         """Marked steps to record; None records all there are."""
 
     @property
+    def step_on(self) -> str | None:
+        """What a step is where the program marks none; None if it marks all that there is to mark."""
+
+    @property
     def root(self) -> Path:
         """The folder that its source paths are relative to."""
+
+    @property
+    def own(self) -> Path:
+        """The user's own project, to which lines of libraries are rolled up."""
 
     @property
     def is_timed_by_default(self) -> bool:
@@ -79,26 +71,33 @@ class Target(Protocol):
     def execute(self, device: str) -> Outcome:
         """Run one pass on ``cpu`` or ``cuda``, marking steps and regions on the way."""
 
-    def time_lines(self, functions: Functions) -> tuple[LineTime, ...]:
-        """Run one pass on the CPU with the lines of some functions timed."""
+    def time_lines(self, functions: Functions, device: str) -> tuple[LineTime, ...]:
+        """Run one pass on ``cpu`` or ``cuda`` with the lines of some functions timed."""
 
 
 def parse_patches(text: str) -> tuple[int, ...]:
-    """Plan steps from ``none``, ``all``, ``2``, ``1-3`` or ``1,4``."""
-    if text == "none":
-        return ()
-    if text == "all":
-        return PLAN_STEPS
-    chosen: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.partition("-")
-        if not first.strip().isdigit() or (dash and not last.strip().isdigit()):
-            raise _patches_error(text)
-        low, high = int(first), int(last) if dash else int(first)
-        if low > high or low not in PLAN_STEPS or high not in PLAN_STEPS:
-            raise _patches_error(text)
-        chosen.update(range(low, high + 1))
-    return tuple(sorted(chosen))
+    """Numbers of the plan steps that an option or a budget asks for."""
+    try:
+        return chosen_numbers(text)
+    except ChoiceError as error:
+        raise OptionError(f"--patches does not understand {text!r}. {error.hint}") from None
+
+
+def parse_step_on(text: str) -> str:
+    """What a step is."""
+    if text not in CHOICES:
+        hint = did_you_mean(text, CHOICES, f"Choose from: {', '.join(CHOICES)}.")
+        raise OptionError(f"--step-on does not understand {text!r}. {hint}")
+    return text
+
+
+def existing(own: str | None) -> Path | None:
+    """The folder or file that ``--own`` names; None if it was not given."""
+    if own is None:
+        return None
+    if not Path(own).exists():
+        raise OptionError(f"--own names {own!r}, which is not there. Give a folder or a file.")
+    return Path(own).resolve()
 
 
 def require_positive(name: str, value: int, *, minimum: int = 1) -> int:
@@ -106,10 +105,3 @@ def require_positive(name: str, value: int, *, minimum: int = 1) -> int:
     if value < minimum:
         raise OptionError(f"--{name} must be at least {minimum}, not {value}.")
     return value
-
-
-def _patches_error(text: str) -> OptionError:
-    return OptionError(
-        f"--patches does not understand {text!r}. Use none, all, a step such as 2, a range such as 1-3, "
-        "or a list such as 1,4; steps go from 1 to 5."
-    )

@@ -6,7 +6,7 @@ import importlib
 import logging
 import random
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +14,7 @@ from syncprobe.errors import SyncprobeError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
 AGENTS: Final = ("AC-IQN", "IQN", "DDPG", "DQN", "SAC", "Rainbow")
 PIPELINES: Final = ("original", "torchrl")
@@ -26,7 +27,12 @@ AGENT_KINDS: Final = "legacy_marinenav.policy.agent_kinds:AGENT_KINDS"
 TRAINER: Final = "legacy_marinenav.policy.trainer:Trainer"
 TORCHRL_TRAINER: Final = "legacy_marinenav:TorchRLTrainer"
 PATCHES: Final = "patches:applied"
-PLAN: Final = "patches:PLAN"
+PLANS: Final = {
+    "original": "patches:PLAN",
+    "torchrl": "patches:PLAN",
+    "uara": "patches.uara.plan:PLAN",
+}
+"""The plan for each pipeline: those of MarineNav, and the workloads."""
 
 EVALUATION_SEED: Final = 253
 """What the training scripts seed their evaluation environment with."""
@@ -81,6 +87,16 @@ def build(pipeline: str, recipe: Recipe, device: str) -> Parts:
     return Parts(
         trainer=trainer, agent=agent, environment=train_env, simulator=simulator_of(train_env)
     )
+
+
+def patched(pipeline: str, patches: tuple[int, ...], mode: str) -> AbstractContextManager[Any]:
+    """Steps of a pipeline's plan in force while the context is open; none leaves its code alone."""
+    if not patches:
+        return nullcontext()
+    applied: AbstractContextManager[Any] = resolve(PATCHES)(
+        patches, mode=mode, plan=resolve(PLANS[pipeline])
+    )
+    return applied
 
 
 def simulator_of(environment: Any) -> Any:

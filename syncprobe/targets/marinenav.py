@@ -7,22 +7,24 @@ import io
 import sys
 from abc import ABC, abstractmethod
 from contextlib import ExitStack, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from syncprobe.analysis.model import Digest
+from syncprobe.measuring.line_times import LineWatch, timed_call
+from syncprobe.profiles.model import Digest
 from syncprobe.recording import marks
-from syncprobe.recording.line_times import LineWatch, timed_call
 from syncprobe.targets import legacy_code
-from syncprobe.targets.base import OptionError, Outcome, TargetOptions, require_positive
-from syncprobe.targets.legacy_code import AGENTS, Recipe, Schedule, resolve
+from syncprobe.targets.base import Outcome, existing
+from syncprobe.targets.legacy_code import Recipe, Schedule, resolve
+from syncprobe.targets.options import described_names, filled
 
 if TYPE_CHECKING:
-    from syncprobe.analysis.model import Run
     from syncprobe.events import LineTime
-    from syncprobe.recording.line_times import Functions
+    from syncprobe.measuring.line_times import Functions
+    from syncprobe.profiles.model import Run
     from syncprobe.targets.legacy_code import Parts
+    from syncprobe.targets.options import TargetOptions
 
 EVAL_SCHEDULE: Final[Schedule] = {
     "num_episodes": [1],
@@ -32,8 +34,6 @@ EVAL_SCHEDULE: Final[Schedule] = {
     "min_start_goal_dis": [30.0],
 }
 UPDATE_EVERY: Final = 4
-WARMUP: Final = 2 * UPDATE_EVERY
-"""Two learning updates before recording: the first one also allocates the optimizer's state."""
 HISTORY: Final = 4000
 """Transitions that the replay starts with, so that learning runs from the first step on, while all robots are
 still under way. Rainbow needs that many: new transitions get the highest priority yet and cannot be sampled at
@@ -43,120 +43,86 @@ BUFFER_SIZE: Final = 10_000
 NO_EVALUATION: Final = 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
-    """One training run, described completely."""
+def complete(options: TargetOptions, target: str) -> TargetOptions:
+    """The options of a built-in target, described completely.
 
-    agent: str
-    robots: int
-    cores: int
-    obstacles: int
-    seed: int
-    steps: int
-    warmup: int
-    patches: tuple[int, ...]
-    mode: str
+    Raises:
+        SyncprobeError: There is no such run.
+    """
+    chosen = filled(options, target)
+    if chosen.agent is None:  # a workload with agents of one sort
+        return chosen
+    return replace(chosen, agent=legacy_code.agent_name(str(chosen.agent)))
 
-    @classmethod
-    def from_options(cls, options: TargetOptions) -> Scenario:
-        """Fill in the defaults and refuse what cannot be run."""
-        if options.arguments:
-            raise OptionError(
-                "The built-in targets take no arguments after '--'; use their options."
-            )
-        agent = legacy_code.agent_name(options.agent or AGENTS[0])
-        robots = require_positive("robots", _or(options.robots, 5))
-        steps = require_positive("steps", _or(options.steps, 10))
-        return cls(
-            agent=agent,
-            robots=robots,
-            cores=require_positive("cores", _or(options.cores, 4), minimum=0),
-            obstacles=require_positive("obstacles", _or(options.obstacles, 4), minimum=0),
-            seed=require_positive("seed", _or(options.seed, 0), minimum=0),
-            steps=steps,
-            warmup=require_positive("warmup", _or(options.warmup, WARMUP), minimum=0),
-            patches=options.patches,
-            mode=options.mode,
-        )
 
-    @property
-    def training_schedule(self) -> Schedule:
-        """One stage: always the same number of things."""
-        return {
+def recipe_of(options: TargetOptions) -> Recipe:
+    """What to build: one stage, always with the same number of things."""
+    assert options.agent is not None, "the options are complete"
+    assert options.seed is not None, "the options are complete"
+    return Recipe(
+        agent=options.agent,
+        seed=options.seed,
+        schedule={
             "timesteps": [0],
-            "num_robots": [self.robots],
-            "num_cores": [self.cores],
-            "num_obstacles": [self.obstacles],
+            "num_robots": [options.robots],
+            "num_cores": [options.cores],
+            "num_obstacles": [options.obstacles],
             "min_start_goal_dis": [30.0],
-        }
-
-    @property
-    def recipe(self) -> Recipe:
-        """What to build."""
-        return Recipe(
-            agent=self.agent,
-            seed=self.seed,
-            schedule=self.training_schedule,
-            eval_schedule=EVAL_SCHEDULE,
-            agent_options={"BUFFER_SIZE": BUFFER_SIZE},
-            trainer_options=TRAINER_OPTIONS,
-        )
+        },
+        eval_schedule=EVAL_SCHEDULE,
+        agent_options={"BUFFER_SIZE": BUFFER_SIZE},
+        trainer_options=TRAINER_OPTIONS,
+    )
 
 
 class _MarineNavTarget(ABC):
     """What both pipelines share: seeding, patches, and the passes."""
 
     is_timed_by_default = True
+    step_on = None
     name: str
     pipeline: str
     knows_torchrl = False
     """It imports torchrl itself, with what that does to the process."""
 
     def __init__(self, options: TargetOptions) -> None:
-        self.scenario = Scenario.from_options(options)
-        self.steps = self.scenario.steps
-        self.warmup = self.scenario.warmup
+        self.options = complete(options, self.name)
+        self.recipe = recipe_of(self.options)
+        self.steps = int(self.options.steps or 0)
+        self.warmup = int(self.options.warmup or 0)
         self.root = _package_root()
+        self.own = existing(options.own) or self.root
 
     def describe(self, run: Run) -> Run:
-        """Add the scenario."""
-        scenario = self.scenario
-        return replace(
-            run,
-            agent=scenario.agent,
-            pipeline=self.pipeline,
-            robots=scenario.robots,
-            cores=scenario.cores,
-            obstacles=scenario.obstacles,
-            seed=scenario.seed,
-            patches=scenario.patches,
-        )
+        """Add the options of the run."""
+        chosen = {name: getattr(self.options, name) for name in described_names(self.name)}
+        return replace(run, pipeline=self.pipeline, **chosen)
 
     def execute(self, device: str) -> Outcome:
         """Build everything anew from the seed, train, and digest what was done."""
         with ExitStack() as stack:
             stack.enter_context(legacy_code.undisturbed())
             stack.enter_context(redirect_stdout(io.StringIO()))
-            if self.scenario.patches:
-                applied = resolve(legacy_code.PATCHES)
-                stack.enter_context(applied(self.scenario.patches, mode=self.scenario.mode))
+            stack.enter_context(
+                legacy_code.patched(self.pipeline, self.options.patches, self.options.mode)
+            )
             if not self.knows_torchrl:
                 stack.enter_context(legacy_code.validated_distributions())
             trainer, journal = self.build(device)
-            legacy_code.seed_everything(self.scenario.seed)
+            legacy_code.seed_everything(self.recipe.seed)
             with marks.region("insert"):
                 trainer.learn(self.warmup + self.steps - 1, NO_EVALUATION, None, verbose=False)
-                _end_last_step()
+                end_last_step()
         return Outcome(digest=journal.digest())
 
-    def time_lines(self, functions: Functions) -> tuple[LineTime, ...]:
-        """Run one pass on the CPU with the lines of some functions timed."""
+    def time_lines(self, functions: Functions, device: str) -> tuple[LineTime, ...]:
+        """Run one pass with the lines of some functions timed."""
         watch = LineWatch(self.warmup, self.steps)
-        return timed_call(lambda: self.execute("cpu"), watch, functions, self.root)
+        return timed_call(lambda: self.execute(device), watch, functions, self.root)
 
     def build(self, device: str) -> tuple[Any, Journal]:
         """The trainer, marked, and the journal of what it will do."""
-        parts = legacy_code.build(self.pipeline, self.scenario.recipe, device)
+        parts = legacy_code.build(self.pipeline, self.recipe, device)
         _give_history(parts.agent)
         journal = Journal(parts.simulator)
         mark(parts.environment, "step", "env")
@@ -178,7 +144,7 @@ class TrainTarget(_MarineNavTarget):
 
     def mark_decisions(self, parts: Parts) -> None:
         """Robots are asked one by one or, with patches, together."""
-        mark(parts.agent, legacy_code.act_method(self.scenario.agent), "act")
+        mark(parts.agent, legacy_code.act_method(self.recipe.agent), "act")
         if hasattr(parts.agent, "act_batch"):
             mark(parts.agent, "act_batch", "act")
 
@@ -250,7 +216,7 @@ def mark(owner: Any, method: str, region: str) -> None:
     setattr(owner, method, marked)
 
 
-def _end_last_step() -> None:
+def end_last_step() -> None:
     """The last step of a loop has no next one to end it."""
     observer = marks.active()
     if observer is not None:
@@ -300,7 +266,3 @@ def _package_root() -> Path:
     file = sys.modules[resolve(legacy_code.ENVIRONMENT).__module__].__file__
     assert file is not None, "the environment is a module in a file"
     return Path(file).resolve().parents[3]
-
-
-def _or(value: int | None, default: int) -> int:
-    return default if value is None else value

@@ -11,21 +11,24 @@ import threading
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 from syncprobe.errors import SyncprobeError
-from syncprobe.recording.line_times import LineWatch, timed_call, timed_script
-from syncprobe.targets.base import OptionError, Outcome, TargetOptions, require_positive
+from syncprobe.measuring.line_times import LineWatch, timed_call, watched_code
+from syncprobe.profiles.masking import masked
+from syncprobe.recording.automatic.finder import AUTO, EnoughSteps
+from syncprobe.targets.base import OptionError, Outcome, existing, require_positive
+from syncprobe.targets.options import given_names, names_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from syncprobe.analysis.model import Run
     from syncprobe.events import LineTime
-    from syncprobe.recording.line_times import Functions
-
-_MARINENAV_OPTIONS = ("agent", "robots", "cores", "obstacles", "seed", "patches")
+    from syncprobe.measuring.line_times import Functions
+    from syncprobe.profiles.model import Run
+    from syncprobe.targets.options import TargetOptions
 
 
 class Program:
@@ -34,26 +37,41 @@ class Program:
     is_timed_by_default = False
 
     def __init__(self, name: str, options: TargetOptions) -> None:
-        for option in _MARINENAV_OPTIONS:
-            if getattr(options, option) not in (None, ()):
+        for option in given_names(options):
+            if option not in names_for(None):
                 raise OptionError(
                     f"--{option} is for the built-in targets; {name} takes its own arguments after '--'."
                 )
         self.name = name
         self.steps = None if options.steps is None else require_positive("steps", options.steps)
         self.warmup = require_positive("warmup", options.warmup or 0, minimum=0)
+        self.step_on: str | None = options.step_on or AUTO
         self.arguments = options.arguments
+        self.chosen_own = existing(options.own)
 
     def describe(self, run: Run) -> Run:
         """Nothing to add: the command says it all."""
         return run
+
+    @contextmanager
+    def command_line(self, name: str, folder: Path) -> Iterator[None]:
+        """Arguments and search path as Python sets them for a program of that name."""
+        arguments, search_path = sys.argv, sys.path[:]
+        sys.argv = [name, *self.arguments]
+        sys.path.insert(0, str(folder))
+        try:
+            yield
+        finally:
+            sys.argv, sys.path[:] = arguments, search_path
 
     def run_observed(self, body: Callable[[], object]) -> Outcome:
         """Run the program, and report how it ended instead of ending with it."""
         process = os.getpid()
         try:
             with _termination_as_exit():
-                body()
+                left = body()
+        except EnoughSteps:
+            outcome = Outcome(was_ended=True)
         except SystemExit as stop:
             outcome = _outcome_of_exit(stop)
         except KeyboardInterrupt:
@@ -61,9 +79,9 @@ class Program:
         except Exception as error:  # whatever a user's program raises, its profile is kept
             _print_user_traceback(error)
             described = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
-            outcome = Outcome(exit_code=1, interruption=f"raised {described}")
+            outcome = Outcome(exit_code=1, interruption=f"raised {masked(described)}")
         else:
-            outcome = Outcome()
+            outcome = Outcome(left=left)
         if os.getpid() != process:
             # A forked child ran off the end of the program: the profile is its parent's to write.
             sys.stdout.flush()
@@ -83,54 +101,55 @@ class ScriptTarget(Program):
         self.root = (
             Path.cwd() if self.path.is_relative_to(Path.cwd()) else self.path.parent
         ).resolve()
+        self.own = self.chosen_own or self.path.parent
 
     def execute(self, device: str) -> Outcome:  # noqa: ARG002  # a script chooses its device itself
         """Run the script from its first line to its end."""
-        with self._command_line():
+        with self.command_line(str(self.path), self.path.parent):
             return self.run_observed(lambda: runpy.run_path(str(self.path), run_name="__main__"))
 
-    def time_lines(self, functions: Functions) -> tuple[LineTime, ...]:
-        """Run the script once more, with the lines of some of its functions timed."""
-        times: list[LineTime] = []
-        watch = LineWatch(self.warmup, self.steps)
-        with self._command_line():
-            self.run_observed(
-                lambda: times.extend(timed_script(self.path, watch, functions, self.root))
-            )
-        return tuple(times)
+    def execute_code(self, code: CodeType) -> Outcome:
+        """The same with code that was made from the script."""
+        main = ModuleType("__main__")
+        main.__file__ = str(self.path)
+        before = sys.modules["__main__"]
+        with self.command_line(str(self.path), self.path.parent):
+            sys.modules["__main__"] = main
+            try:
+                return self.run_observed(lambda: exec(code, vars(main)))  # noqa: S102  # the user's own program
+            finally:
+                sys.modules["__main__"] = before
 
-    @contextmanager
-    def _command_line(self) -> Iterator[None]:
-        """Arguments and search path as ``python path/to/x.py`` sets them."""
-        arguments, search_path = sys.argv, sys.path[:]
-        sys.argv = [str(self.path), *self.arguments]
-        sys.path.insert(0, str(self.path.parent))
-        try:
-            yield
-        finally:
-            sys.argv, sys.path[:] = arguments, search_path
+    def time_lines(self, functions: Functions, device: str) -> tuple[LineTime, ...]:  # noqa: ARG002  # likewise
+        """Run the script once more, with the lines of some of its functions timed."""
+        watch = LineWatch(self.warmup, self.steps)
+        code = watched_code(self.path, watch, functions, self.root)
+        return timed_call(
+            lambda: self.execute_code(code), watch, functions, self.root, step_on=self.step_on
+        )
 
 
 class FunctionTarget(Program):
-    """A function without arguments, found by importing its module."""
+    """A function without parameters, found by importing its module."""
 
     def __init__(self, name: str, options: TargetOptions) -> None:
         super().__init__(name, options)
-        if self.arguments:
-            raise OptionError(
-                f"{name} is called without arguments; only scripts take any after '--'."
-            )
         self.root = Path.cwd().resolve()
         self._function = _import_function(name)
+        file = getattr(sys.modules.get(name.partition(":")[0]), "__file__", None)
+        self.own = self.chosen_own or (Path(file).resolve().parent if file else self.root)
 
     def execute(self, device: str) -> Outcome:  # noqa: ARG002  # the function chooses its device itself
-        """Call the function."""
-        return self.run_observed(self._function)
+        """Call the function; what follows ``--`` is its command line."""
+        with self.command_line(self.name, self.root):
+            return self.run_observed(self._function)
 
-    def time_lines(self, functions: Functions) -> tuple[LineTime, ...]:
+    def time_lines(self, functions: Functions, device: str) -> tuple[LineTime, ...]:
         """Call the function once more, with the lines of some functions timed."""
         watch = LineWatch(self.warmup, self.steps)
-        return timed_call(lambda: self.execute("cpu"), watch, functions, self.root)
+        return timed_call(
+            lambda: self.execute(device), watch, functions, self.root, step_on=self.step_on
+        )
 
 
 def _import_function(name: str) -> Callable[[], object]:

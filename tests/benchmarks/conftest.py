@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from syncprobe import __version__
-from syncprobe.analysis.ratio import Ratio
+from syncprobe.comparison.ratio import Ratio
+from tests.benchmarks.misses import marked
 
 
 class Row(NamedTuple):
@@ -42,7 +43,7 @@ def note(pytestconfig: pytest.Config) -> Note:
         if isinstance(found, Ratio):
             interval = f"{found.low:.2f}x to {found.high:.2f}x"
             found = f"{found.median:.2f}x"
-        pytestconfig.stash[ROWS].append(Row(what, found, interval, meant))
+        pytestconfig.stash[ROWS].append(Row(what, found, interval, marked(found, meant)))
 
     return noted
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from syncprobe.analysis.timing import region_means
 from syncprobe.clock import SystemClock
+from syncprobe.measuring.stopwatch import Stopwatch
+from syncprobe.profiles.timing import region_means
 from syncprobe.recording import marks
-from syncprobe.recording.stopwatch import Stopwatch
-from syncprobe.targets.base import TargetOptions
-from syncprobe.targets.marinenav import AGENTS, TrainTarget
+from syncprobe.targets import TargetOptions
+from syncprobe.targets.legacy_code import AGENTS
+from syncprobe.targets.marinenav import TrainTarget
 from tests.benchmarks.conftest import Note
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 import syncprobe
-from syncprobe.pytest_speed import SpeedGate
+from syncprobe.comparison.race import timed
+from syncprobe.pytest_plugin.speed import SpeedGate
 from syncprobe.recording.session import Recording
-from syncprobe.speed_gate import timed
-from syncprobe.targets.base import TargetOptions
+from syncprobe.targets import TargetOptions
 from syncprobe.targets.marinenav import TrainTarget
 from tests.benchmarks.conftest import Note
 

@@ -22,6 +22,9 @@ ARGUMENTS = (
     "--disable-sync",
 )
 SCHEMES = ("light", "dark")
+PATIENCE_MS = 600_000
+"""However busy the machine is: what is waited for are events."""
+sync_api.expect.set_options(timeout=120_000)  # what a page shows in the end, however late
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +34,9 @@ def browser() -> Iterator[sync_api.Browser]:
         pytest.skip(f"no browser found: none of {', '.join(NAMES)} is installed")
     with sync_api.sync_playwright() as playwright:
         # Each launch has a profile folder of its own, which is removed afterwards.
-        started = playwright.chromium.launch(executable_path=found, args=list(ARGUMENTS))
+        started = playwright.chromium.launch(
+            executable_path=found, args=list(ARGUMENTS), timeout=PATIENCE_MS
+        )
         yield started
         started.close()
 
@@ -66,6 +71,7 @@ def visit(browser):
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
         )
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         made = Visit(page=context.new_page())
         made.listen()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from syncprobe.rendering import FORMATS
@@ -26,6 +28,13 @@ OVERFLOW = "document.documentElement.scrollWidth - window.innerWidth"
 FIRST_SCREEN_MS = 2_000
 
 
+def several_steps():
+    """A median step with nothing missing, and a longer one that has more events."""
+    median = replace(samples.timeline(), spans_left_out=0)
+    longest = replace(samples.timeline(60), step=7, spans_left_out=0)
+    return samples.profile(timeline=median, other_timelines=(longest,))
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
@@ -34,6 +43,7 @@ def pages(tmp_path_factory):
         "levels": FORMATS["html"].render(samples.levels()),
         "comparison": render_comparison(samples.comparison()),
         "hostile": FORMATS["html"].render([samples.hostile_profile()]),
+        "steps": FORMATS["html"].render([several_steps()]),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
@@ -144,6 +154,46 @@ def test_dragging_zooms_and_a_click_names_the_event(pages, visit):
     assert page.input_value("input[type=search]") == "policy/agent.py:40"
 
 
+def test_another_step_can_be_picked(pages, visit):
+    page = visit(pages["steps"]).page
+    picker = page.get_by_label("Step to show")
+    assert picker.locator("option").all_inner_texts() == [
+        "step 3, median",
+        "step 7, longest, most events",
+    ]
+    before = page.locator(".lanes").evaluate("canvas => canvas.toDataURL()")
+    picker.select_option("1")
+    assert page.locator(".lanes").evaluate("canvas => canvas.toDataURL()") != before
+    assert page.inner_text(".caption").startswith("Step 7 of 10")
+    picker.select_option("0")
+    assert page.inner_text(".caption").startswith("Step 3 of 10")
+    assert page.locator(".lanes").evaluate("canvas => canvas.toDataURL()") == before
+
+
+def test_one_step_needs_no_picker(pages, visit):
+    assert visit(pages["one"]).page.get_by_label("Step to show").count() == 0
+
+
+def test_what_was_not_recorded_is_not_drawn_as_idle(pages, visit):
+    """The last of 40 events ends at 798 of 1000 us; 7 more did not fit."""
+    idle = {}
+    for name in ("one", "steps"):
+        page = visit(pages[name]).page
+        at = """canvas => {
+            const ratio = window.devicePixelRatio;
+            const x = (52 + (canvas.clientWidth - 52) * 0.9) * ratio;
+            const { data } = canvas.getContext("2d").getImageData(x, (20 + 86 + 10) * ratio, 24, 1);
+            const seen = new Set();
+            for (let i = 0; i < data.length; i += 4) seen.add([...data.slice(i, i + 3)].join(","));
+            return [...seen];
+        }"""
+        idle[name] = (page.locator(".lanes").evaluate(at), rgb(page, "--idle"))
+    seen, colour = idle["steps"]
+    assert seen == [colour]
+    seen, colour = idle["one"]
+    assert colour not in seen
+
+
 def test_the_timeline_listens_to_the_keyboard(pages, visit):
     page = visit(pages["one"]).page
     lanes = page.locator(".lanes")
@@ -163,15 +213,8 @@ def test_sites_are_sorted_by_any_column(pages, visit):
     page = visit(pages["one"]).page
     assert shown(page)[0] == "policy/agent.py:41"
     page.click("th button[data-key=count]")
-    assert [
-        int(text) for text in page.locator("tr[data-row] td:nth-child(5)").all_inner_texts()
-    ] == [
-        400,
-        150,
-        150,
-        50,
-        2,
-    ]
+    counts = page.locator("tr[data-row] td:nth-child(4)").all_inner_texts()
+    assert [int(text) for text in counts] == [400, 300, 50, 2]
     page.click("th button[data-key=count]")
     assert shown(page)[0] == "policy/agent.py:77"
     assert page.get_attribute("th:has(button[data-key=count])", "aria-sort") == "ascending"
@@ -183,7 +226,7 @@ def test_sites_are_filtered_by_text_kind_and_region(pages, visit):
     expect(page.locator("tr[data-row]")).to_have_count(1)
     assert shown(page) == ["policy/agent.py:77"]
     page.fill("input[type=search]", "")
-    expect(page.locator("tr[data-row]")).to_have_count(5)
+    expect(page.locator("tr[data-row]")).to_have_count(4)
     page.get_by_label("Filter sites by kind").select_option("launch")
     assert shown(page) == ["policy/agent.py:40"]
     page.get_by_label("Filter sites by kind").select_option("")
@@ -191,7 +234,20 @@ def test_sites_are_filtered_by_text_kind_and_region(pages, visit):
     assert shown(page) == ["policy/agent.py:77"]
     page.get_by_label("Filter sites by region").select_option("")
     page.get_by_label("blocking only").check()
-    assert page.inner_text("[data-sites] output") == "3 of 5 sites"
+    assert page.inner_text("[data-sites] output") == "3 of 4 lines"
+
+
+def test_a_line_is_one_row_with_all_it_does(pages, visit):
+    page = visit(pages["one"]).page
+    row = page.locator("tr[data-row]", has_text="policy/agent.py:38")
+    expect(row).to_have_count(1)
+    assert " ".join(row.locator("td:nth-child(2)").inner_text().split()) == (
+        "15 copy_to_device 15 conversion"
+    )
+    row.locator("td.line button").click()
+    text = page.inner_text("tr.details")
+    assert "copy_to_device torch.Tensor.to in act: 15 per step, 150 in all, 180 us" in text
+    assert "conversion torch.tensor in act: 15 per step" in text
 
 
 def test_a_site_opens_to_its_advice_and_its_callers(pages, visit):
@@ -209,7 +265,7 @@ def test_a_site_opens_to_its_advice_and_its_callers(pages, visit):
 def test_a_costly_line_leads_to_its_sites(pages, visit):
     page = visit(pages["one"]).page
     page.click("button[data-place='policy/agent.py:38']")
-    assert shown(page) == ["policy/agent.py:38", "policy/agent.py:38"]
+    assert shown(page) == ["policy/agent.py:38"]
 
 
 def test_a_link_to_a_section_opens_its_panel(pages, visit):
@@ -226,7 +282,7 @@ def test_hostile_names_are_shown_and_not_obeyed(pages, visit):
     assert page.locator("img").count() == 0
     page.locator("tr[data-row] td.line button").first.click()
     page.fill("input[type=search]", "onerror")
-    expect(page.locator("[data-sites] output")).to_have_text("715 of 5,000 sites")
+    expect(page.locator("[data-sites] output")).to_have_text("715 of 5,000 lines")
     page.locator("tr[data-row] td.line button").first.click()
     page.locator(".lanes").hover(position={"x": 400, "y": 80})
     page.locator(".finding details summary").first.click()
@@ -256,4 +312,4 @@ def test_thousands_of_sites_are_quick(pages, visit):
     assert page.locator("tr[data-row]").count() == 200
     page.get_by_role("button", name="Show 200 more (4,800 left)").click()
     assert page.locator("tr[data-row]").count() == 400
-    assert page.inner_text("[data-sites] output") == "5,000 of 5,000 sites"
+    assert page.inner_text("[data-sites] output") == "5,000 of 5,000 lines"

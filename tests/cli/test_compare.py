@@ -7,12 +7,16 @@ import json
 import pytest
 
 import syncprobe
-from syncprobe import comparing, running
-from syncprobe.analysis.compare import compare as side_by_side
-from syncprobe.analysis.model import Digest
-from syncprobe.analysis.verdict import Verdict
+from syncprobe import files as writing
 from syncprobe.cli import main
-from syncprobe.targets.base import TargetOptions
+from syncprobe.comparison import variants
+from syncprobe.comparison.side_by_side import compare as side_by_side
+from syncprobe.comparison.variant_runs import CompareOptions
+from syncprobe.equivalence.verdict import Verdict
+from syncprobe.errors import SyncprobeError
+from syncprobe.profiles.model import Digest
+from syncprobe.targets import TargetOptions, running
+from syncprobe.targets.base import OptionError
 from tests.rendering import factories
 
 
@@ -55,6 +59,31 @@ def test_the_comparison_can_be_kept(name, start, files, tmp_path, capsys):
     assert f"Comparison written to {name}." in capsys.readouterr().err
 
 
+def test_a_format_that_comparisons_have_not_is_refused_before_anything(files, asked, capsys):
+    assert main(["compare", "a.json", "b.json", "-o", "c.sarif"]) == 2
+    assert "options" not in asked
+    assert "There is no .sarif file of this. Choose from: .html, .json, .md, .txt." in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_dash_prints_the_comparison_once(files, tmp_path, capsys):
+    assert main(["compare", "a.json", "b.json", "-o", "-"]) == 0
+    assert capsys.readouterr().out.count("AC-IQN baseline and AC-IQN step1") == 1
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_file_that_cannot_be_written_costs_nobody_the_comparison(files, monkeypatch, capsys):
+    def fail(path, text):
+        raise SyncprobeError(f"Could not write {path}: no space left.")
+
+    monkeypatch.setattr(writing, "write_text", fail)
+    assert main(["compare", "a.json", "b.json", "-o", "c.md"]) == 2
+    shown = capsys.readouterr()
+    assert "Equivalence: identical" in shown.out
+    assert shown.err.endswith("Could not write c.md: no space left.\n")
+
+
 def test_a_page_goes_beside_everything_else(files, tmp_path, capsys):
     assert (
         main(["compare", "a.json", "b.json", "--html", "pages/c.html", "-o", "c.md", "--json"]) == 0
@@ -86,7 +115,7 @@ def asked(monkeypatch):
         options.progress("timing in turns", 0, 4)
         return side_by_side(factories.profile(), factories.profile(), verdict=seen["verdict"])
 
-    monkeypatch.setattr("syncprobe.cli.compare.compare", compare)
+    monkeypatch.setattr("syncprobe.cli.commands.compare.compare", compare)
     return seen
 
 
@@ -131,8 +160,8 @@ def test_every_option_reaches_the_library(asked):
     assert (options.name, options.device, options.gpu) == ("torchrl", "sim", "a100")
     assert (options.rounds, options.verify_steps) == (2, 30)
     assert options.command == (
-        "syncprobe compare baseline step3 --target torchrl --agent SAC --steps 7 --warmup 3 "
-        "--robots 2 --cores 1 --obstacles 0 --seed 9 --mode exact --device sim --gpu a100"
+        "syncprobe compare baseline step3 --target torchrl --steps 7 --warmup 3 --agent SAC "
+        "--robots 2 --cores 1 --obstacles 0 --seed 9 --device sim --gpu a100 --mode exact"
     )
 
 
@@ -179,9 +208,97 @@ def test_profiles_are_compared_as_they_are():
 
 
 def test_scripts_have_no_variants(capsys):
-    options = comparing.CompareOptions(name="script.py")
-    with pytest.raises(syncprobe.comparing.OptionError, match="Compare two saved profiles"):
-        comparing.compare("baseline", "step1", options)
+    options = CompareOptions(name="script.py")
+    with pytest.raises(OptionError, match="Compare two saved profiles"):
+        variants.compare("baseline", "step1", options)
+
+
+LOOP = """
+import sys
+import torch
+import syncprobe
+{comment}
+device = "cuda" if torch.cuda.is_available() else "cpu"
+values = torch.ones(8, device=device)
+total = 0.0
+for _ in range(12):
+    syncprobe.step()
+    values = values * 1.0
+    for place in range({reads}):
+        total += values[place % 8].item()
+print("total", total, sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def scripts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "many.py").write_text(LOOP.format(comment="", reads=40))
+    (tmp_path / "few.py").write_text(LOOP.format(comment="# two\n# lines", reads=6))
+
+
+def test_two_scripts_are_timed_recorded_and_compared(scripts, capfd):
+    words = ["compare", "many.py", "few.py", "--rounds", "2", "--json", "--", "--deep"]
+    assert main(words) == 0
+    shown = capfd.readouterr()
+    data = json.loads(shown.out)
+    assert shown.err.count("total 480.0 ['--deep']") == 1, "only the recorded pass is shown"
+    assert data["per_step"]["scalar_read"] == {"before": 40.0, "after": 6.0, "factor": 40 / 6}
+    assert data["time"]["modelled_ms_per_step"]["factor"] > 2
+    assert data["speedup"]["ratio"]["rounds"] == 2
+    assert data["verdict"]["equivalent"] is None
+    assert data["verdict"]["summary"].startswith("not comparable because the first program reaches")
+    assert data["appeared"] == []
+    assert data["disappeared"] == []
+    assert data["after"]["run"]["command"].endswith("compare many.py few.py -- --deep")
+
+
+def test_scripts_that_need_a_gpu_are_compared_without_a_ratio(scripts, tmp_path, capsys):
+    for name in ("many.py", "few.py"):
+        text = (tmp_path / name).read_text()
+        (tmp_path / name).write_text(text.replace("if torch.cuda.is_available() else", "or"))
+    assert main(["compare", "many.py", "few.py", "--rounds", "1"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("syncprobe: many.py and few.py")
+    assert "total" not in out, "what the scripts print is not the result"
+    assert "so no ratio is given" in out
+    assert "faster" in out
+
+
+def test_a_script_is_held_against_the_profile_of_another(scripts, capsys):
+    assert main(["profile", "many.py", "-o", "many.json"]) == 0
+    assert main(["compare", "many.json", "few.py", "--full"]) == 0
+    out = capsys.readouterr().out
+    assert "scalar read" in out
+    assert "Sites that are gone: 0 lines" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["many.py", "baseline"], "many.py is no variant of the trainer"),
+        (["many.py", "missing.py"], "'missing.py'"),
+        (["baseline", "step1", "--", "--deep"], "Neither side is a script"),
+    ],
+)
+def test_scripts_that_cannot_be_compared_are_refused(words, reason, scripts, capsys):
+    assert main(["compare", *words]) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_scripts_with_modules_of_the_same_name_beside_them_are_kept_apart(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder, reads in (("one", 1), ("other", 3)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "model.py").write_text(f"READS = {reads}")
+        (tmp_path / folder / "train.py").write_text(
+            "import model, torch\nx = torch.ones(2, device='cuda')\n"
+            "for _ in range(model.READS):\n    x.sum().item()\nopen('written.txt', 'w').write('x')\n"
+        )
+    comparison = syncprobe.compare("one/train.py", "other/train.py", rounds=1)
+    assert comparison.before.counts["scalar_read"] == 1
+    assert comparison.after.counts["scalar_read"] == 3
+    assert not list(tmp_path.rglob("written.txt")), "each run has a copy of its own"
 
 
 def test_two_variants_are_timed_recorded_and_verified():

@@ -9,8 +9,9 @@ from importlib import metadata
 
 import pytest
 
-from syncprobe.cli import doctor, main
-from syncprobe.recording.sampling import SamplingError
+from syncprobe.cli import main
+from syncprobe.cli.commands import doctor
+from syncprobe.measuring.sampling import SamplingError
 
 
 @pytest.fixture(autouse=True)

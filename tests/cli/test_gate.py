@@ -8,12 +8,15 @@ from dataclasses import replace
 import pytest
 
 import syncprobe
-from syncprobe import gated_runs, storage
-from syncprobe.analysis.judgement import Unjudged
-from syncprobe.analysis.model import Digest
-from syncprobe.analysis.ratio import Ratio, Speedup
+from syncprobe.budgets import gating, runs
+from syncprobe.budgets.judgement import Unjudged
+from syncprobe.budgets.runs import RunEvidence
+from syncprobe.budgets.update import update_of
 from syncprobe.cli import main
-from syncprobe.gated_runs import Evidence
+from syncprobe.comparison.ratio import Ratio, Speedup
+from syncprobe.config import Settings
+from syncprobe.profiles import storage
+from syncprobe.profiles.model import Digest
 from tests.rendering import factories
 
 SCRIPT = """\
@@ -78,6 +81,12 @@ def test_update_writes_what_a_gate_compares_with(work, capfd):
     assert "acting" not in shown.out, "what the program prints is not the result"
     assert "acting 6.0 ['--fast']" in shown.err
     assert (work / "reports" / "loop.json").read_bytes() == before
+
+
+def test_what_is_said_about_the_machine_is_no_reason_to_write():
+    before = factories.profile()
+    busy = replace(before, run=replace(before.run, notes=("The machine was busy.",)))
+    assert not update_of("loop", "loop.json", before, busy).is_written
 
 
 def test_a_read_that_the_source_excuses_does_not_count(work, capfd):
@@ -179,6 +188,38 @@ def test_a_saved_profile_has_no_speed(trained, capsys):
     assert "not measured" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("g.sarif", "{"), ("g.json", "{"), ("g.md", "## syncprobe"), ("g.txt", "syncprobe: gate")],
+)
+def test_the_name_of_the_file_says_the_format(name, start, trained, capsys):
+    assert main(["gate", "base.json", "-o", name]) == 1
+    assert (trained / name).read_text(encoding="utf-8").startswith(start)
+    assert "FAIL tight" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["-o", "--sarif", "--summary"])
+def test_a_place_that_cannot_hold_the_result_is_refused_before_the_run(
+    option, measured, trained, capsys
+):
+    (trained / "file").write_text("x")
+    assert main(["gate", "base", option, "file/x.md"]) == 2
+    assert measured["asked"] == []
+    assert "Nothing can be written to" in capsys.readouterr().err
+
+
+def test_a_region_that_does_not_occur_cannot_be_judged(trained, capsys):
+    with (trained / "pyproject.toml").open("a") as stream:
+        stream.write("[tool.syncprobe.budget.base.region.actt]\nsyncs = 0\n")
+    text = (trained / "pyproject.toml").read_text().replace("syncs = 1\n", "syncs = 99\n")
+    (trained / "pyproject.toml").write_text(text)
+    assert main(["gate", "base.json"]) == 2
+    shown = capsys.readouterr()
+    assert "base could not be judged: The run has no region 'actt'" in shown.err
+    assert "Did you mean 'act'?" in shown.err
+    assert "ok tight" in shown.out
+
+
 def test_a_profile_that_no_budget_is_about_is_refused(trained, capsys):
     factories.profile(run=factories.run(agent="SAC", seed=3)).save("other.json")
     assert main(["gate", "other.json"]) == 2
@@ -256,9 +297,9 @@ def measured(trained, monkeypatch):
         asked.append((runs, options))
         return [answers[run.budget.name] for run in runs]
 
-    monkeypatch.setattr("syncprobe.gating.collect", collect)
+    monkeypatch.setattr("syncprobe.budgets.gating.collect", collect)
     for name, profile in answers.items():
-        answers[name] = Evidence(profile=profile, allowed=None)
+        answers[name] = RunEvidence(profile=profile, allowed=None)
     answers["asked"] = asked
     return answers
 
@@ -287,7 +328,7 @@ def test_holding_does_not_hide_what_could_not_be_judged(measured):
 def test_speed_is_decided_or_said_to_be_open(measured, capsys, low, high, code, words):
     ratio = Ratio(median=5.0, low=low, high=high, rounds=80)
     profile = replace(factories.profile(), run=factories.run(patches=(1, 2, 3, 4, 5)))
-    measured["patched"] = Evidence(
+    measured["patched"] = RunEvidence(
         profile=profile,
         allowed=None,
         speedup=Speedup(before_ms=5.0, after_ms=1.0, ratio=ratio),
@@ -318,9 +359,9 @@ def test_variants_are_timed_in_turns_and_recorded(tmp_path, monkeypatch):
         "obstacles = 1\nsteps = 4\nwarmup = 4\npatches = 'all'\ndevice = 'sim'\nsyncs = 1\n"
         "min_speedup = 0.01\n"
     )
-    run = syncprobe.gating.load_budgets()["fast"]
-    evidence = gated_runs.measure(run, syncprobe.config.Settings())
-    assert isinstance(evidence, Evidence), evidence
+    run = gating.load_budgets()["fast"]
+    evidence = runs.measure(run, Settings())
+    assert isinstance(evidence, RunEvidence), evidence
     assert evidence.speedup.ratio.rounds == 5
     assert evidence.profile.time.measured_ms_per_step is not None, "the timed passes are kept"
     assert not evidence.profile.digest.is_perturbed

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from syncprobe import storage
 from syncprobe.cli import main
+from syncprobe.profiles import storage
 from tests.importing.traces import GPU_TRACE
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from syncprobe import cli, storage
+from syncprobe import cli
 from syncprobe.cli import COMMANDS, main
+from syncprobe.profiles import storage
 from tests.rendering import factories
 
 
@@ -26,7 +28,7 @@ def run_python(*words, **options):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
         **options,
     )
 
@@ -62,7 +64,7 @@ def test_version(capsys):
         (["report", "x.json", "--", "y"], "nothing can follow '--'"),
         (["explain", "SP1O1"], "No rule is called 'SP1O1'. Did you mean 'SP"),
         (["explain", "SP101", "SP102"], "does not know 'SP102'"),
-        (["profile"], "The following arguments are required: TARGET"),
+        (["profile"], "Name one thing to profile: a TARGET"),
         (["profile", "nosuch"], "No target is called 'nosuch'"),
         (["profile", "nosuch.py"], "There is no script nosuch.py"),
         (["profile", "nosuch:main"], "Could not import 'nosuch'"),
@@ -128,7 +130,7 @@ def test_json_is_accepted_before_and_after_the_command(capsys, saved):
 def test_python_dash_m_is_the_same_program(saved):
     result = run_python("-m", "syncprobe", "report", str(saved))
     assert result.returncode == 0
-    assert "1. Is the GPU the problem?" in result.stdout
+    assert "Is the GPU the problem?" in result.stdout
     assert run_python("-m", "syncprobe", "nosuch").returncode == 2
 
 
@@ -138,9 +140,32 @@ def test_a_reader_that_goes_away_makes_no_noise(saved):
     command = [sys.executable, "-m", "syncprobe", "report", str(saved)]
     process = subprocess.Popen(command, stdout=writing, stderr=subprocess.PIPE, text=True)
     os.close(writing)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=600)
     assert err == ""
     assert process.returncode == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_a_full_disk_is_one_line(saved):
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "syncprobe", "report", str(saved)]
+        process = subprocess.Popen(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        _, err = process.communicate(timeout=600)
+    assert err == "syncprobe: Standard output could not be written: No space left on device.\n"
+    assert process.returncode == 2
+
+
+@pytest.mark.parametrize("words", [["report", "a\0b.json"], ["profile", "x.py", "-o", "a\0b.json"]])
+def test_names_with_nul_are_refused(words, capsys):
+    assert main(words) == 2
+    assert capsys.readouterr().err == "syncprobe: No name can hold a NUL character.\n"
+
+
+def test_a_project_file_that_is_nested_too_deeply_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(f"x = {'[' * 5000}{']' * 5000}\n")
+    assert main(["gate"]) == 2
+    assert "nested too deeply to be a project file" in capsys.readouterr().err
 
 
 def test_showing_things_needs_no_torch(saved):

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from syncprobe import planning, storage
 from syncprobe.cli import main
+from syncprobe.comparison import planning
+from syncprobe.profiles import storage
 from tests.rendering import factories
 
 
@@ -50,11 +51,26 @@ def test_profiles_and_a_page_are_written_where_they_are_wanted(asked, tmp_path, 
     page, folder = tmp_path / "plan.html", tmp_path / "levels"
     assert main(["plan", "--html", str(page), "--profiles", str(folder)]) == 0
     assert page.read_text().startswith("<!DOCTYPE html>")
-    assert "in turns: 6.00 ms, then 1.00 ms per step on average: 6.00x as fast" in page.read_text()
+    assert "6.00 ms, then 1.00 ms per step (medians of 1 round): 6x faster" in page.read_text()
     names = [f"train-ac-iqn-{level}.json" for level in asked[0][0]]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
     assert storage.load(folder / names[0]) == factories.profile()
     assert "written to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("p.html", "<!DOCTYPE html>"),
+        ("p.md", "## syncprobe: the five-step plan"),
+        ("p.json", "{"),
+        ("p.txt", "syncprobe: the five-step plan"),
+    ],
+)
+def test_the_name_of_the_file_says_the_format(name, start, asked, tmp_path, capsys):
+    assert main(["plan", "-o", str(tmp_path / name)]) == 0
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
+    assert capsys.readouterr().out.startswith("syncprobe: the five-step plan")
 
 
 @pytest.mark.parametrize("option", ["--html", "--profiles"])

@@ -15,12 +15,15 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from syncprobe import running, storage
-from syncprobe.analysis.model import Digest
+from syncprobe import files
 from syncprobe.cli import main
-from syncprobe.cli.profile import default_name
+from syncprobe.cli.commands.profile import default_name
 from syncprobe.config import Settings
+from syncprobe.errors import SyncprobeError
+from syncprobe.profiles import storage
+from syncprobe.profiles.model import Digest
 from syncprobe.rendering.html import page as templates
+from syncprobe.targets import running
 from tests.rendering import factories
 
 
@@ -67,7 +70,7 @@ def test_options_reach_the_run(asked):
         has_lines=True,
         sample=Path("x.svg"),
         command="syncprobe profile train --steps 7 --warmup 3 --agent SAC --robots 2 --cores 1 "
-        "--obstacles 0 --seed 9 --mode exact --device sim --gpu a100 --patches 1-3 --timed --lines",
+        "--obstacles 0 --seed 9 --patches 1-3 --device sim --gpu a100 --mode exact --timed --lines",
     )
 
 
@@ -93,7 +96,7 @@ def test_the_profile_is_kept_under_a_readable_name_and_shown(asked, tmp_path, ca
     path = tmp_path / "reports" / "train-ac-iqn-baseline-sim-seed0.json"
     assert storage.load(path) == factories.profile()
     shown = capsys.readouterr()
-    assert "1. Is the GPU the problem?" in shown.out
+    assert "Is the GPU the problem?" in shown.out
     assert "the program's own words" in shown.out
     assert "Profile written to reports/train-ac-iqn-baseline-sim-seed0.json" in shown.err
     assert "syncprobe: recording on sim: 0 of 42 steps\n" in shown.err
@@ -134,6 +137,84 @@ def test_a_page_that_cannot_be_made_is_refused_before_the_run(asked, monkeypatch
     templates._environment.cache_clear()
     assert asked == []
     assert "pip install 'syncprobe[report]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("r.html", "<!DOCTYPE html>"),
+        ("r.md", "## syncprobe"),
+        ("r.sarif", "{"),
+        ("r.txt", "syncprobe: train"),
+    ],
+)
+def test_a_report_in_the_format_of_its_name_goes_beside_the_profile(name, start, asked, tmp_path):
+    assert main(["profile", "train", "-o", name]) == 0
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
+    kept = tmp_path / "reports" / "train-ac-iqn-baseline-sim-seed0.json"
+    assert storage.load(kept) == factories.profile()
+
+
+def test_a_dash_is_standard_output(asked, tmp_path, capsys):
+    assert main(["profile", "train", "-o", "-"]) == 0
+    shown = capsys.readouterr()
+    assert storage.loads(shown.out) == factories.profile()
+    assert "the program's own words" in shown.err
+    assert not (tmp_path / "reports").exists()
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_file_that_cannot_be_written_costs_nobody_the_report(
+    asked, monkeypatch, tmp_path, capsys
+):
+    def fail(path, text):
+        raise SyncprobeError(f"Could not write {path}: no space left.")
+
+    monkeypatch.setattr(files, "write_text", fail)
+    assert main(["profile", "train", "-o", "mine.json", "--html", "page.html"]) == 2
+    shown = capsys.readouterr()
+    assert "Is the GPU the problem?" in shown.out
+    assert shown.err.endswith("syncprobe: Could not write mine.json: no space left.\n")
+
+
+def test_a_folder_for_reports_that_cannot_be_made_is_refused_before_the_run(
+    asked, tmp_path, capsys
+):
+    (tmp_path / "reports").write_text("a file")
+    assert main(["profile", "train"]) == 2
+    assert asked == []
+    assert "Nothing can be written to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [["--epochs", "1"], ["--epochs=1"], ["--steps", "2", "--epochs", "1"]]
+)
+def test_options_of_the_program_belong_after_two_dashes(words, asked, capsys):
+    assert main(["profile", "train.py", *words]) == 2
+    shown = capsys.readouterr().err
+    assert "does not know '--epochs" in shown
+    assert "If it is for the program, put it after '--': " in shown
+    assert " -- --epochs" in shown
+    assert shown.count("\n") == 1
+
+
+def test_the_hint_is_a_command_line_that_works(asked, capsys):
+    assert main(["profile", "train.py", "--steps", "2", "--epochs", "1"]) == 2
+    hint = capsys.readouterr().err.partition("put it after '--': syncprobe ")[2]
+    assert main(hint.split()) == 0
+    ((target, options),) = asked
+    assert (target, options.target.steps) == ("train.py", 2)
+    assert options.target.arguments == ("--epochs", "1")
+
+
+def test_built_in_targets_are_told_of_no_dashes(asked, capsys):
+    assert main(["profile", "train", "--epochs", "1"]) == 2
+    assert "put it after" not in capsys.readouterr().err
+
+
+def test_a_misspelt_option_of_ours_is_suggested_all_the_same(asked, capsys):
+    assert main(["profile", "train.py", "--step", "1"]) == 2
+    assert "Did you mean '--steps'?" in capsys.readouterr().err
 
 
 def test_a_perturbed_run_is_announced(monkeypatch, tmp_path, capsys):
@@ -192,7 +273,8 @@ SCRIPT = """
     os.system("echo from a child")
     if "exit" in sys.argv: sys.exit(3)
     if "raise" in sys.argv: raise ValueError("boom")
-    if "wait" in sys.argv: print("waiting", flush=True); time.sleep(60)
+    if "wait" in sys.argv: print("waiting", flush=True)
+    while "wait" in sys.argv: time.sleep(1)
 """
 
 
@@ -223,7 +305,7 @@ def test_the_exit_status_of_the_script_is_kept_and_so_is_its_profile(
     word, code, reason, script, tmp_path
 ):
     process = script("--device", "sim", "--", word)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == code, err
     path = tmp_path / "reports" / "small-sim.json"
     schema = resources.files("syncprobe").joinpath("profile.schema.json").read_text()
@@ -237,7 +319,7 @@ def test_the_exit_status_of_the_script_is_kept_and_so_is_its_profile(
 
 
 def test_json_is_alone_on_standard_output_whatever_the_script_prints(script):
-    out, err = script("--device", "sim", "--json").communicate(timeout=120)
+    out, err = script("--device", "sim", "--json").communicate(timeout=600)
     assert json.loads(out)["counts"]["scalar_read"] == 1
     assert "sum 4.0" in err
     assert "from a child" in err
@@ -248,7 +330,7 @@ def test_an_interrupted_script_leaves_its_profile_and_ends_with_130(script, tmp_
     while "waiting" not in process.stdout.readline():
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert "INCOMPLETE" in out

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from syncprobe import storage
 from syncprobe.cli import main
+from syncprobe.profiles import storage
 from syncprobe.rendering import FORMATS
 from tests.rendering import factories
 
@@ -51,6 +51,34 @@ def test_json_beside_a_file_in_another_format(saved, capsys, tmp_path):
 def test_json_and_another_format_cannot_share_the_screen(saved, capsys):
     assert main(["report", str(saved), "--format", "md", "--json"]) == 2
     assert "both want standard output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("a.html", "html"),
+        ("a.md", "md"),
+        ("a.json", "json"),
+        ("a.sarif", "sarif"),
+        ("a", "console"),
+    ],
+)
+def test_the_name_of_the_file_says_the_format(name, written, saved, tmp_path):
+    assert main(["report", str(saved), "-o", str(tmp_path / name)]) == 0
+    text = (tmp_path / name).read_text(encoding="utf-8")
+    assert text == FORMATS[written].render([factories.profile()])
+
+
+def test_a_format_that_is_asked_for_wins_over_the_name_of_the_file(saved, tmp_path):
+    assert main(["report", str(saved), "--format", "md", "-o", str(tmp_path / "a.json")]) == 0
+    assert (tmp_path / "a.json").read_text(encoding="utf-8").startswith("## syncprobe")
+
+
+def test_a_dash_prints(saved, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", str(saved), "--format", "md", "-o", "-"]) == 0
+    assert capsys.readouterr().out.startswith("## syncprobe")
+    assert not (tmp_path / "-").exists()
 
 
 def test_several_profiles_are_a_list(saved, capsys):

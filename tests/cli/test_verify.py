@@ -7,9 +7,9 @@ import json
 import pytest
 
 from syncprobe import equivalence
-from syncprobe.analysis.verdict import CaseVerdict, Difference, Verification
 from syncprobe.cli import main
-from syncprobe.equivalence import Plan, TrainingRun
+from syncprobe.equivalence import TrainingRun, VerificationPlan
+from syncprobe.equivalence.verdict import CaseVerdict, Difference, Verification
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def asked(monkeypatch):
 
 def test_by_default_everything_is_checked_in_fast_mode(asked, capsys):
     assert main(["verify"]) == 0
-    assert asked["plan"] == Plan()
+    assert asked["plan"] == VerificationPlan()
     shown = capsys.readouterr()
     assert "syncprobe: identical: 1 case checked" in shown.out
     assert "syncprobe: DQN original seed 0, legacy: 0 of 200 steps" in shown.err
@@ -64,7 +64,7 @@ def test_every_option_reaches_the_library(asked):
         "2",
     ]
     assert main(words) == 0
-    assert asked["plan"] == Plan(
+    assert asked["plan"] == VerificationPlan(
         agents=("SAC", "AC-IQN"),
         pipelines=("torchrl",),
         patches=((1, 2, 3), (2, 5)),

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from syncprobe.analysis.verdict import Case
 from syncprobe.equivalence.evidence import evidence_of
 from syncprobe.equivalence.trace import StepTrace, Trace
+from syncprobe.equivalence.verdict import Case
 
 CASE = Case(agent="DQN", pipeline="original", patches=(1,), mode="fast", seed=0, steps=2)
 

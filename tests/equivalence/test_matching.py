@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from syncprobe.analysis.verdict import Case
 from syncprobe.equivalence.entries import Entry
-from syncprobe.equivalence.matching import KEPT, Limit, match
+from syncprobe.equivalence.matching import KEPT, Margin, match
+from syncprobe.equivalence.verdict import Case
 
 CASE = Case(agent="SAC", pipeline="torchrl", patches=(1, 4), mode="exact", seed=3, steps=20)
 
@@ -56,7 +56,7 @@ def test_a_difference_says_where_and_what():
 
 
 def test_limits_leave_room_and_say_how_much_was_used():
-    result = compare([1.0, 200.0], [1.0 + 1e-7, 200.0], Limit(absolute=1e-6))
+    result = compare([1.0, 200.0], [1.0 + 1e-7, 200.0], Margin(absolute=1e-6))
     assert result.found == 0
     (deviation,) = result.deviations
     assert deviation.largest == pytest.approx(1e-7, rel=1e-6)
@@ -65,19 +65,19 @@ def test_limits_leave_room_and_say_how_much_was_used():
 
 
 def test_limits_end_somewhere():
-    (difference,) = compare(1.0, 1.1, Limit(absolute=1e-3, relative=1e-2)).differences
+    (difference,) = compare(1.0, 1.1, Margin(absolute=1e-3, relative=1e-2)).differences
     assert difference.limit == "0.001 or 0.01 relative"
     assert "(may differ by 0.001 or 0.01 relative)" in difference.sentence(CASE)
 
 
 def test_what_is_not_a_number_is_outside_unless_legacy_has_it_too():
-    limit = Limit(absolute=1.0)
+    limit = Margin(absolute=1.0)
     assert compare(float("nan"), float("nan"), limit).found == 0
     assert compare(1.0, float("nan"), limit).found == 1
 
 
 def test_integers_have_no_limits():
-    assert compare(7, 8, Limit(absolute=10.0)).found == 1
+    assert compare(7, 8, Margin(absolute=10.0)).found == 1
 
 
 def test_missing_and_additional_values_are_differences():

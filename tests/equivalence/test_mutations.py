@@ -12,18 +12,15 @@ import numpy as np
 import pytest
 import torch
 
-from patches import (
-    decisions,
-    descent,
-    device_replay,
-    insertion,
-    torchrl_decisions,
-    torchrl_steps,
-    updates,
-    vector_environment,
-)
-from patches.device_priority_replay import DeviceReplayMemory
-from patches.device_replay import DeviceReplayBuffer
+from patches.marinenav.step1_decide import decisions
+from patches.marinenav.step1_decide import torchrl_table as step1_torchrl
+from patches.marinenav.step2_read import table as step2
+from patches.marinenav.step2_read import torchrl_table as step2_torchrl
+from patches.marinenav.step4_keep import device_replay
+from patches.marinenav.step4_keep.device_priority_replay import DeviceReplayMemory
+from patches.marinenav.step4_keep.device_replay import DeviceReplayBuffer
+from patches.marinenav.step5_merge import descent
+from patches.marinenav.step5_merge import table as step5
 from patches.replacement import Replacement
 from syncprobe.equivalence import TrainingRun, Verifier, apply_patches
 from tests.equivalence.variants import case_of, wrapped
@@ -180,22 +177,22 @@ MUTATIONS = {
     "robots swapped": Mutation(decisions, "answer", swapped_robots),
     "off by one in the ring": Mutation(DeviceReplayBuffer, "draw", off_by_one),
     "mask dropped": Mutation(decisions, "_spread", dropped_mask),
-    "rewards rounded before they are added up": Mutation(insertion, "_collect", rounded_rewards),
+    "rewards rounded before they are added up": Mutation(step2, "_collect", rounded_rewards),
     "stale buffer used again": Mutation(decisions, "state_rows", stale_buffer()),
     "epsilon drawn for all robots first": Mutation(decisions, "Draws", epsilon_first, "DQN"),
-    "target updated too late": Mutation(updates, "soft_update", late_target_update),
+    "target updated too late": Mutation(step5, "soft_update", late_target_update),
     "terminal flag lost": Mutation(device_replay, "transition_rows", lost_ending),
     "priorities not updated": Mutation(
         DeviceReplayMemory, "update_priorities", forgotten_priorities, "Rainbow"
     ),
     "gradients not clipped": Mutation(descent, "clip", unclipped),
-    "sensor noise drawn once more": Mutation(vector_environment, "get_observations", shared_noise),
+    "sensor noise drawn once more": Mutation(step5, "get_observations", shared_noise),
     "noise in evaluation": Mutation(decisions, "answer", evaluation_as_training, "Rainbow"),
     "no draws for robots that are out": Mutation(
-        torchrl_decisions, "forward", active_rows_only, "SAC", "torchrl"
+        step1_torchrl, "forward", active_rows_only, "SAC", "torchrl"
     ),
     "next state of the neighbour": Mutation(
-        torchrl_steps, "_step_training", next_state_of_the_neighbour, "DDPG", "torchrl"
+        step2_torchrl, "_step_training", next_state_of_the_neighbour, "DDPG", "torchrl"
     ),
 }
 

@@ -13,7 +13,7 @@ from legacy_marinenav.marinenav_env.envs.marinenav_env import MarineNavEnv3
 from legacy_marinenav.policy.agent import Agent
 from legacy_marinenav.policy.replay_buffer import ReplayBuffer
 from legacy_marinenav.policy.training_loop import TrainingLoop
-from syncprobe.equivalence import Plan, Verifier, verify
+from syncprobe.equivalence import VerificationPlan, Verifier, verify
 from tests.equivalence.variants import case_of, small_run, wrapped
 
 
@@ -231,7 +231,7 @@ def test_all_combinations_are_checked_and_announced(monkeypatch):
     monkeypatch.setattr(
         Verifier, "check", lambda self, case: checked.append((self.run, case)) or case
     )
-    plan = Plan(
+    plan = VerificationPlan(
         agents=("SAC", "DQN"),
         patches=((), (1, 2)),
         modes=("exact", "fast"),
@@ -251,7 +251,9 @@ def nothing(_patches, _mode):
 
 def test_processes_share_the_runs_and_keep_the_order():
     heard, steps = [], []
-    plan = Plan(agents=("DQN", "DDPG"), pipelines=("original",), steps=4, modes=("exact",))
+    plan = VerificationPlan(
+        agents=("DQN", "DDPG"), pipelines=("original",), steps=4, modes=("exact",)
+    )
     verification = verify(
         plan,
         apply=nothing,

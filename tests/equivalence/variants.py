@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from syncprobe.analysis.verdict import Case
 from syncprobe.equivalence import Stage, TrainingRun
+from syncprobe.equivalence.verdict import Case
 
 Wrapper = Callable[..., Any]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from syncprobe.analysis.model import BLOCKING_KINDS, Caller, Region, Site
 from syncprobe.events import CallSite, EventKind
 from syncprobe.findings import SourceLines, examine
+from syncprobe.profiles.model import BLOCKING_KINDS, Caller, Region, Site
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

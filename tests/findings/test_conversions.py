@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from syncprobe.analysis.model import SyncClass
+from syncprobe.profiles.model import SyncClass
 from tests.findings.conftest import Project, allocation, conversion, launch, upload
 
 

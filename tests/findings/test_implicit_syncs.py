@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from syncprobe.analysis.model import SyncClass
 from syncprobe.events import EventKind
+from syncprobe.profiles.model import SyncClass
 from tests.findings.conftest import Project, implicit, launch, site
 
 

@@ -27,7 +27,7 @@ ROBOTS = """
 def _in_forward(project: Project, text: str, *, in_loop: bool = True, **fields):
     frames = [
         project.at("self.policy(state)", "Trainer.act"),
-        project.at("[self.act(state)", "Trainer.step_training"),
+        project.at("[self.act(state)", "Trainer.step_training.<locals>.<listcomp>"),
         project.at("= self.step_training(", "Trainer.learn"),
     ]
     if not in_loop:
@@ -109,7 +109,7 @@ class TestTinyLaunches:
         at = project.at("mul_")
         found = project.examine(launch(at, operation="aten::mul_", per_step=8.0, nbytes=80 * 400))
         assert [(finding.rule, finding.site.line) for finding in found.findings] == [
-            ("SP502", at.line)
+            ("SP502", project.at("for row").line)
         ]
 
     def test_does_not_apply_to_large_operations(self, project: Project) -> None:

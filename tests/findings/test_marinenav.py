@@ -9,7 +9,7 @@ import pytest
 import syncprobe
 
 if TYPE_CHECKING:
-    from syncprobe.analysis.model import Profile
+    from syncprobe.profiles.model import Profile
 
 pytest.importorskip("gymnasium", reason="the built-in code base needs the 'rl' extra")
 

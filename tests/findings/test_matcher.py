@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncprobe.analysis.model import BLOCKING_KINDS, SyncClass
 from syncprobe.events import EventKind
 from syncprobe.findings import RULES, SourceLines, examine
-from syncprobe.findings.host_loops import HOST_REGION
 from syncprobe.findings.matcher import PRECEDENCE
+from syncprobe.findings.rules.host_loops import HOST_REGION
+from syncprobe.profiles.model import BLOCKING_KINDS, SyncClass
 from tests.findings.conftest import (
     Project,
     allocation,

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from syncprobe.analysis.model import Caller, SyncClass
 from syncprobe.events import EventKind
+from syncprobe.profiles.model import Caller, SyncClass
 from tests.findings.conftest import Project, conversion, copy_to_host, implicit, site
 
 
@@ -101,7 +101,7 @@ class TestMetricRead:
                         loss = compute()
                         loss.backward()
         """)
-        assert project.rule(site(project.at(".item()"), region="other")) == "SP100"
+        assert project.rule(site(project.at(".item()"), region="other")) == "SP207"
 
     def test_applies_to_a_log_line(self, project: Project) -> None:
         project.write("def run():\n    writer.add_scalar('entropy', entropy.item(), 3)\n")

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from syncprobe.findings.source import Excuse, SourceLines
+from syncprobe.findings.source import LARGEST_SOURCE, Excuse, SourceLines
 from tests.findings.conftest import Project, call_site, launch, site
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class TestExcuse:
                 # syncprobe: allow[SP501] one robot only
                 return [act(state) for state in states]
         """)
-        at, loop = project.at("policy @", "act"), project.at("[act(", "run")
+        at, loop = project.at("policy @", "act"), project.at("[act(", "run.<locals>.<listcomp>")
         (finding,) = project.examine(launch(at, per_step=5.0, callers=[loop])).findings
         assert (finding.rule, finding.is_allowed) == ("SP501", True)
 
@@ -128,3 +129,14 @@ class TestExcuse:
 def _excuse(project: Project, text: str) -> Excuse:
     project.write(text)
     return project.source.excuse(project.at("x.item()"), "SP101")
+
+
+def test_only_regular_files_of_a_source_files_size_are_opened(tmp_path: Path) -> None:
+    """A trace can name any path: a pipe would never answer, a device would never end."""
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "zero.py").symlink_to("/dev/zero")
+    with (tmp_path / "huge.py").open("wb") as stream:
+        stream.truncate(LARGEST_SOURCE + 1)
+    lines = SourceLines(tmp_path)
+    for name in ("pipe.py", "zero.py", "huge.py", "/dev/zero"):
+        assert lines.allowances(name) == ()

@@ -80,7 +80,7 @@ def test_steps_and_regions_are_measured(imported):
 def test_what_a_trace_without_a_device_cannot_tell_is_said_and_not_made_up(imported):
     assert imported.run.device == "cpu"
     assert imported.per_step["syncs"] == 0  # item() of a host tensor waits for nobody
-    assert "no device in it" in imported.run.notes[0]
+    assert "no device in it" in imported.doubts[0]
 
 
 def test_a_compressed_trace_says_the_same(folder, imported, tmp_path):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from syncprobe import storage
 from syncprobe.events import CallSite, EventKind
 from syncprobe.importing import import_trace
+from syncprobe.profiles import storage
 from tests.importing.traces import GPU_TRACE
 
 ACT = CallSite("agent.py", 10, "act")

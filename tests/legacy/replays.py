@@ -15,6 +15,8 @@ from tests.legacy import golden
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tests.legacy.kinds import Kinds
+
 NAMES = {
     "AC-IQN": "ac_iqn",
     "IQN": "iqn",
@@ -23,6 +25,11 @@ NAMES = {
     "SAC": "sac",
     "Rainbow": "rainbow",
 }
+
+
+SINGLE_WEIGHTS = ("name", "kind", "shape", "first4", "last2")
+SUMS = ("sum", "abs_sum", "sq_sum")
+"""What the recording keeps of a tensor: a few of its values, and sums over all of them."""
 
 
 def case_id(case: dict[str, Any]) -> str:
@@ -113,22 +120,31 @@ def check_policies(
     agent: Agent,
     what: str,
     tally: golden.Tally,
-    tolerance: golden.Tolerance,
+    made_of: Kinds,
 ) -> None:
     """Hold the agent's policies to recorded summaries, keyed by local and target."""
     policies = {"local": agent.policy_local, "target": agent.policy_target}
     for key, expected in recorded.items():
         actual = summarize(agent, policies[key])
-        golden.assert_json_matches(f"{what}.{key}", expected, actual, tally, tolerance)
+        for names, tolerance in (SINGLE_WEIGHTS, golden.WEIGHT), (SUMS, golden.SUM_OF_WEIGHTS):
+            pair = (pick(expected, names), pick(actual, names))
+            golden.assert_json_matches(f"{what}.{key}", *pair, tally, tolerance, made_of)
+
+
+def pick(summaries: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, Any]]:
+    assert all(set(each) == {*SINGLE_WEIGHTS, *SUMS} for each in summaries)
+    return [{name: each[name] for name in names} for each in summaries]
 
 
 def check_head(recorded: golden.Arrays, key: str, value: torch.Tensor) -> None:
     """Check the rows of a batch that were recorded, which are its first ones."""
     rows = len(recorded.given(key))
-    recorded.check(key, value[:rows], golden.NETWORK)
+    tolerance = golden.LOG_PROB if key.endswith("_log_prob") else golden.NETWORK
+    recorded.check(key, value[:rows], tolerance)
 
 
-def load_inputs(name: str, tally: golden.Tally) -> dict[str, np.ndarray]:
-    """The arrays of a file that several replays start from."""
-    with golden.open_arrays(name, tally) as recorded:
+def load_inputs(kind: str, tally: golden.Tally) -> dict[str, np.ndarray]:
+    """The arrays that several replays start from."""
+    (case,) = golden.cases(kind)
+    with golden.open_arrays(case, tally) as recorded:
         return {key: recorded.given(key) for key in recorded.keys()}  # noqa: SIM118

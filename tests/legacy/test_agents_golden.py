@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from legacy_marinenav.policy.agent import Agent
-from tests.legacy import golden, replays
+from tests.legacy import golden, kinds, replays
 
 
 @pytest.mark.parametrize("case", golden.cases("act"), ids=replays.case_id)
 def test_action_sequences_are_as_recorded(case: dict[str, Any], tally: golden.Tally) -> None:
-    given = replays.load_inputs("net_inputs.npz", tally)
+    given = replays.load_inputs("net_inputs", tally)
     states = [
         replays.robot_state(*parts)
         for parts in zip(given["act_self"], given["act_obj"], given["act_cnt"], strict=True)
     ]
-    with golden.open_arrays(case["file"], tally) as recorded:
+    with golden.open_arrays(case, tally) as recorded:
         for run in case["runs"]:
             replay_act_run(case, run, states[: case["n"]], recorded)
 
@@ -41,21 +41,21 @@ def replay_act_run(
             means = [quantiles.mean(axis=1)[0] for _, quantiles, _ in answers[:10]]
             recorded.check(f"{key}_mean_values", np.stack(means), golden.NETWORK)
         answers = [action for action, _, _ in answers]
-    recorded.check(f"{key}_actions", answers, golden.NETWORK)
+    recorded.check(f"{key}_actions", answers, golden.ANSWERS)
 
 
 @pytest.mark.parametrize("case", golden.cases("train"), ids=replays.case_id)
 def test_training_steps_are_as_recorded(case: dict[str, Any], tally: golden.Tally) -> None:
-    transitions = replays.load_inputs("transitions.npz", tally)
+    transitions = replays.load_inputs("transitions", tally)
     parameters = golden.load_json(case["params_file"], tally)[case["constructor"]["agent_type"]]
-    with golden.open_arrays(case["file"], tally) as recorded:
+    with golden.open_arrays(case, tally) as recorded:
         agent = Agent(**case["constructor"])
         replay_training(agent, case, transitions, recorded, prefix="", calls=case["train_calls"])
         if agent.kind.is_prioritized:
             check_tree(agent, recorded)
-        check_parameters(parameters["after_train"], agent, tally)
+        check_parameters(parameters["after_train"], agent, case, tally)
         agent.soft_update()
-        check_parameters(parameters["after_soft_update"], agent, tally)
+        check_parameters(parameters["after_soft_update"], agent, case, tally)
 
         tau_run = case["tau_run"]
         agent = Agent(**case["constructor"], TAU=tau_run["TAU"])
@@ -63,7 +63,7 @@ def test_training_steps_are_as_recorded(case: dict[str, Any], tally: golden.Tall
             agent, case, transitions, recorded, prefix="tau_", calls=tau_run["train_calls"]
         )
         agent.soft_update()
-        check_parameters(parameters["tau_after_soft_update"], agent, tally)
+        check_parameters(parameters["tau_after_soft_update"], agent, case, tally)
     assert set(parameters) == {"after_train", "after_soft_update", "tau_after_soft_update"}
 
 
@@ -80,7 +80,7 @@ def replay_training(
     samples = spy_on_samples(agent)
     replays.seed_all(case["seeds_after_filling"])
     losses = [agent.train() for _ in range(calls)]
-    recorded.check(f"{prefix}losses", np.array(losses), golden.LATER_LOSS)
+    recorded.check(f"{prefix}losses", np.array(losses), golden.LOSS)
     recorded.check(f"{prefix}rng_probe", replays.probe_generators())
     for name in samples[0]:
         recorded.check(
@@ -117,13 +117,16 @@ def spy_on_samples(agent: Agent) -> list[dict[str, np.ndarray]]:
 
 def check_tree(agent: Agent, recorded: golden.Arrays) -> None:
     tree = agent.memory.transitions
-    recorded.check("tree_total", tree.total(), golden.LATER_LOSS)
-    recorded.check("tree_max", float(tree.max), golden.LATER_LOSS)
+    recorded.check("tree_total", tree.total(), golden.LOSS)
+    recorded.check("tree_max", float(tree.max), golden.LOSS)
     recorded.check("tree_start", tree.tree_start)
     recorded.check("tree_index", tree.index)
     leaves = tree.sum_tree[tree.tree_start : tree.tree_start + tree.size]
-    recorded.check("leaf_priorities", leaves, golden.LATER_LOSS)
+    recorded.check("leaf_priorities", leaves, golden.LOSS)
 
 
-def check_parameters(recorded: dict[str, Any], agent: Agent, tally: golden.Tally) -> None:
-    replays.check_policies(recorded, agent, agent.agent_type, tally, golden.LATER_LOSS)
+def check_parameters(
+    recorded: dict[str, Any], agent: Agent, case: dict[str, Any], tally: golden.Tally
+) -> None:
+    made_of = kinds.of_case(case)
+    replays.check_policies(recorded, agent, case["id"], tally, made_of)

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.legacy import environment_replay as replay
-from tests.legacy import golden
+from tests.legacy import golden, kinds
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from legacy_marinenav.marinenav_env.envs.marinenav_env import MarineNavEnv3
+
+
+RULES = (golden.ENVIRONMENT, kinds.ENVIRONMENT)
 
 
 def by_id(kind: str) -> list[Any]:
@@ -28,7 +31,7 @@ def test_rollout(case: dict[str, Any], tally: golden.Tally) -> None:
     prefixes = (
         [f"ep{index}_" for index in range(case["segments"])] if case["segments"] > 1 else [""]
     )
-    with golden.open_arrays(case["file"], tally) as recorded:
+    with golden.open_arrays(case, tally) as recorded:
         for prefix in prefixes:
             replay.check_episode(recorded, environment, environment.reset(), continuous, prefix)
         recorded.check(prefixes[-1] + "rng_probe", replay.probe_generators(environment))
@@ -38,7 +41,7 @@ def test_rollout(case: dict[str, Any], tally: golden.Tally) -> None:
 def test_current_field(case: dict[str, Any], tally: golden.Tally) -> None:
     environment = replay.make_environment(case["env"])
     environment.reset()
-    with golden.open_arrays(case["file"], tally) as recorded:
+    with golden.open_arrays(case, tally) as recorded:
         for key, value in replay.layout(environment).items():
             recorded.check(key, value)
         points = recorded.given("points")
@@ -48,7 +51,7 @@ def test_current_field(case: dict[str, Any], tally: golden.Tally) -> None:
 
 @pytest.mark.parametrize("case", by_id("layouts"))
 def test_layouts(case: dict[str, Any], tally: golden.Tally) -> None:
-    with golden.open_arrays(case["file"], tally) as recorded:
+    with golden.open_arrays(case, tally) as recorded:
         for number, arguments in enumerate(case["envs"]):
             environment = replay.make_environment(arguments)
             for reset in range(case["resets"]):
@@ -68,7 +71,7 @@ def test_layouts(case: dict[str, Any], tally: golden.Tally) -> None:
 def test_substeps(case: dict[str, Any], tally: golden.Tally) -> None:
     environment = replay.make_environment(case["env"])
     environment.reset()
-    with golden.open_arrays(case["file"], tally) as recorded:
+    with golden.open_arrays(case, tally) as recorded:
         for key, value in replay.layout(environment).items():
             recorded.check(key, value)
         actions = recorded.given("actions")
@@ -105,16 +108,16 @@ def test_roundtrip(case: dict[str, Any], tally: golden.Tally, tmp_path: Path) ->
 
     arrays, *episodes = case["files"]
     saved, saved_again = (golden.load_json(name, tally) for name in episodes)
-    with golden.open_arrays(arrays, tally) as recorded:
+    with golden.open_arrays(case | {"file": arrays}, tally) as recorded:
         replay.check_episode(recorded, first, first.reset(), True, "ep0_")
         first.save_episode(tmp_path / "episode.json")
         written = json.loads((tmp_path / "episode.json").read_text())
-        golden.assert_json_matches(episodes[0], saved, written, tally, golden.ENVIRONMENT)
+        golden.assert_json_matches(episodes[0], saved, written, tally, *RULES)
         recorded.check("ep0_rng_probe", replay.probe_generators(first))
 
         second = replay.make_environment(second_arguments)
         second.num_robots = second_arguments["num_robots_attribute"]
         replay.check_episode(recorded, second, second.reset_with_eval_config(saved), True, "ep1_")
         data = json.loads(json.dumps(second.episode_data()))
-        golden.assert_json_matches(episodes[1], saved_again, data, tally, golden.ENVIRONMENT)
+        golden.assert_json_matches(episodes[1], saved_again, data, tally, *RULES)
         recorded.check("ep1_rng_probe", replay.probe_generators(second))

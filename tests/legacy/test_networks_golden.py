@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.legacy import golden, replays
+from tests.legacy import golden, kinds, replays
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +28,9 @@ def test_initial_weights_and_generators_are_as_recorded(
     agent = replays.make_agent(**recorded["constructor"])
     probe = recorded["rng_probe_after_construction"]
     assert replays.probe_generators() == [probe["python"], probe["numpy"], probe["torch"]]
+    made_of = kinds.initial_weights(agent_type)
     policies = {key: recorded[key] for key in ("local", "target")}
-    replays.check_policies(policies, agent, agent_type, tally, golden.NETWORK)
+    replays.check_policies(policies, agent, agent_type, tally, made_of)
 
 
 def seed_for_probe() -> None:
@@ -47,7 +48,12 @@ def test_rainbow_noise_is_as_recorded_after_a_reset(tally: golden.Tally) -> None
     buffers = [
         entry for entry in replays.summarize(agent, agent.policy_local) if entry["kind"] == "buffer"
     ]
-    golden.assert_json_matches("Rainbow noise", recorded, buffers, tally, golden.NETWORK)
+    for names, tolerance in (
+        (replays.SINGLE_WEIGHTS, golden.WEIGHT),
+        (replays.SUMS, golden.SUM_OF_WEIGHTS),
+    ):
+        pair = (replays.pick(recorded, names), replays.pick(buffers, names))
+        golden.assert_json_matches("Rainbow noise", *pair, tally, tolerance, kinds.NOISE)
 
 
 @pytest.mark.parametrize("case", CASES, ids=replays.case_id)
@@ -56,8 +62,8 @@ def test_forward_passes_are_as_recorded(case: dict[str, Any], tally: golden.Tall
     seed = case["torch_seed_before_each_call"]
     batches = golden.cases("net_inputs")[0]["batches"]
     outputs = FORWARDS[agent.agent_type]
-    given = replays.load_inputs("net_inputs.npz", tally)
-    with golden.open_arrays(case["file"], tally) as recorded, torch.no_grad():
+    given = replays.load_inputs("net_inputs", tally)
+    with golden.open_arrays(case, tally) as recorded, torch.no_grad():
         for mode in ("train", "eval"):
             for network in agent.kind.networks_of(agent.policy_local):
                 network.train(mode == "train")

@@ -66,7 +66,7 @@ def observe(trainer: TorchRLTrainer) -> Callable[[], dict[str, Any]]:
 
 def test_vectorised_field_is_as_recorded(tally: golden.Tally) -> None:
     (case,) = golden.cases("torchrl_field")
-    with golden.open_arrays(case["file"], tally) as recorded:
+    with golden.open_arrays(case, tally) as recorded:
         names = ("pos", "cores_xy", "clockwise", "Gamma")
         tensors = [torch.from_numpy(recorded.given(name)) for name in names]
         velocity = compute_vortex_velocity(*tensors, float(recorded.given("core_r")), "cpu")

@@ -7,17 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 import patches
-from tests.legacy import golden
-
-
-@pytest.fixture(scope="session")
-def tally() -> golden.Tally:
-    return golden.Tally(golden.detect_mode())
+from tests.legacy.fingerprint import one_thread
 
 
 @pytest.fixture(autouse=True)
 def _one_torch_thread() -> Iterator[None]:
-    with golden.one_thread():
+    with one_thread():
         yield
 
 

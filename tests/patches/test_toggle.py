@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from typing import Any
 
 import pytest
@@ -12,11 +14,14 @@ from legacy_marinenav.policy.trainer import Trainer
 from patches.errors import (
     AlreadyAppliedError,
     ConflictError,
-    OptionError,
     OverriddenError,
+    PatchOptionError,
     StepSpecError,
+    UsedHandleError,
 )
-from patches.plan import PLAN, PatchStep, Plan
+from patches.marinenav.plan import PLAN
+from patches.plan import PatchStep, Plan
+from patches.replacement import Replacement
 from patches.toggle import Applied
 
 
@@ -51,9 +56,9 @@ def test_steps_that_do_not_exist_are_refused(spec: Any) -> None:
 def test_a_misspelt_choice_is_suggested() -> None:
     with pytest.raises(StepSpecError, match="Did you mean 'all'"):
         patches.apply("al")
-    with pytest.raises(OptionError, match="Did you mean 'exact'"):
+    with pytest.raises(PatchOptionError, match="Did you mean 'exact'"):
         patches.apply("all", mode="exakt")
-    with pytest.raises(OptionError, match="Did you mean 'compile'"):
+    with pytest.raises(PatchOptionError, match="Did you mean 'compile'"):
         patches.apply("all", extras={"compiled"})
 
 
@@ -128,8 +133,6 @@ def test_two_patches_for_one_attribute_are_refused() -> None:
 
     class Conflicting(PatchStep):
         def replacements(self) -> Any:
-            from patches.replacement import Replacement
-
             return iter([Replacement(*first), Replacement(*second)])
 
     plan = Plan((Conflicting(number=1, name="x", title="", replaces="", removes="", modules=()),))
@@ -160,3 +163,92 @@ def test_the_plan_describes_itself() -> None:
     assert all(step.title and step.replaces and step.removes for step in PLAN)
     with pytest.raises(StepSpecError):
         PLAN[6]
+
+
+def test_a_used_handle_cannot_be_entered_again() -> None:
+    handle = patches.apply("1")
+    with handle:
+        pass
+    with pytest.raises(UsedHandleError, match="undone already"), handle:
+        pass
+
+
+def test_patches_can_be_named_first_and_applied_later() -> None:
+    scope = patches.applied("1")
+    assert patches.current_settings() is None
+    for _ in range(2):
+        with scope as handle:
+            assert patches.current_settings() is handle.settings
+        assert patches.current_settings() is None
+
+
+def test_of_two_threads_that_apply_at_once_one_is_refused() -> None:
+    before = snapshot()
+    barrier = threading.Barrier(8)
+    handles: list[Any] = []
+    refused: list[AlreadyAppliedError] = []
+
+    def apply() -> None:
+        barrier.wait()
+        try:
+            handles.append(patches.apply("all"))
+        except AlreadyAppliedError as error:
+            refused.append(error)
+
+    threads = [threading.Thread(target=apply) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(handles), len(refused)) == (1, 7)
+    handles[0].undo()
+    assert snapshot() == before
+
+
+class Interrupting(type):
+    """A class that is interrupted whenever one of its attributes is set."""
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        super().__setattr__(name, value)
+
+
+class Interrupted(metaclass=Interrupting):
+    first = 1
+    second = 2
+
+
+class InterruptedStep(PatchStep):
+    """Replaces both attributes."""
+
+    def replacements(self) -> Any:
+        owner = f"{__name__}:Interrupted"
+        return iter([Replacement(owner, "first", 10), Replacement(owner, "second", 20)])
+
+
+INTERRUPTED = Plan(
+    (InterruptedStep(number=1, name="x", title="", replaces="", removes="", modules=()),)
+)
+
+
+def test_an_interrupt_while_patches_go_on_leaves_none_of_them() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        patches.apply(1, plan=INTERRUPTED)
+    with pytest.raises(KeyboardInterrupt), patches.applied(1, plan=INTERRUPTED):
+        raise AssertionError("entered")
+    assert (Interrupted.first, Interrupted.second) == (1, 2)
+    assert patches.current_settings() is None
+
+
+def test_an_interrupt_while_patches_go_off_waits_until_they_are() -> None:
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        handle = patches.apply(1, plan=INTERRUPTED)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (Interrupted.first, Interrupted.second) == (10, 20)
+    with pytest.raises(KeyboardInterrupt):
+        handle.undo()
+    assert (Interrupted.first, Interrupted.second) == (1, 2)
+    assert patches.current_settings() is None
+    assert signal.getsignal(signal.SIGINT) is before

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from syncprobe.cuda.costs import TwoClocks
+from syncprobe.cuda.specs import SPECS
 from syncprobe.recording.callsite import CallSiteFinder
 from syncprobe.recording.recorder import Recorder
-from syncprobe.simgpu.costs import TwoClocks
-from syncprobe.simgpu.specs import SPECS
 
 
 class FakeClock:

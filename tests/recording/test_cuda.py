@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 import torch
 
 import syncprobe
+from syncprobe.cuda.rule import Placement
 from syncprobe.errors import SyncprobeError
 from syncprobe.recording import cuda
 from syncprobe.recording.recorder import Recorder
-from syncprobe.simgpu.rules import Placement
 
 PRETENDED = Placement(
     is_device=lambda value: isinstance(value, torch.Tensor) and value.dtype == torch.float64,
@@ -37,6 +39,30 @@ def test_operators_are_classified_by_the_table(recorder: Recorder) -> None:
         "aten::add",
         "aten::_local_scalar_dense",
     }
+
+
+def test_an_operator_that_torch_warns_about_and_the_table_does_not_expect_is_unknown(
+    recorder: Recorder,
+) -> None:
+    values = torch.ones(4, dtype=torch.float64)
+    warned: list[warnings.WarningMessage] = []
+    library = torch.library.Library("syncprobe_watch", "DEF")
+    library.define("waits(Tensor values) -> Tensor")
+
+    def wait(given: torch.Tensor) -> torch.Tensor:
+        message = UserWarning(cuda.SYNC_WARNING)
+        warned.append(warnings.WarningMessage(message, UserWarning, "f.py", 1))
+        return given + 1
+
+    library.impl("waits", wait, "CPU")
+    syncprobe.declare_operator("syncprobe_watch::waits")
+    try:
+        with cuda.ClassifyingMode(recorder, PRETENDED, warned):
+            torch.ops.syncprobe_watch.waits(values)
+            values.cosh()
+    finally:
+        library._destroy()
+    assert recorder.unknown_operations == {"syncprobe_watch::waits (torch warned of a sync)"}
 
 
 def test_conversions_are_counted_and_torch_is_put_back(recorder: Recorder) -> None:

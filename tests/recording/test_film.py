@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from syncprobe.analysis.timeline import timeline_of
 from syncprobe.events import EventKind
-from syncprobe.recording.film import MAX_MOMENTS
+from syncprobe.profiles.timeline import timeline_of
+from syncprobe.recording.film import MAX_FILMS, MAX_MOMENTS
 
 if TYPE_CHECKING:
-    from syncprobe.analysis.model import Timeline
+    from syncprobe.profiles.model import Timeline
     from syncprobe.recording.recorder import Recorder
     from tests.recording.conftest import FakeClock
 
@@ -21,16 +21,48 @@ def step(recorder: Recorder, launches: int) -> None:
 
 def timeline(recorder: Recorder) -> Timeline:
     recorder.close()
-    assert recorder.film is not None
-    return timeline_of(recorder.film)
+    return timeline_of(recorder.films[0])
 
 
-def test_the_step_with_most_events_is_kept_and_the_first_of_equals(recorder: Recorder) -> None:
-    for launches in (1, 3, 3, 2):
-        step(recorder, launches)
+def test_the_median_step_comes_first_then_the_fullest_and_the_longest(
+    recorder: Recorder, clock: FakeClock
+) -> None:
+    for launches, own_us in ((1, 10), (3, 10), (3, 10), (2, 10), (2, 900)):
+        recorder.begin_step()
+        clock.advance_us(own_us)
+        for _ in range(launches):
+            recorder.emit(EventKind.LAUNCH, "aten::add", nbytes=8)
+        recorder.end_step()
+    recorder.close()
+    assert [(film.step, film.events) for film in recorder.films] == [(4, 2), (1, 3)]
+
+
+def test_among_steps_with_equally_many_events_the_median_is_by_time(
+    recorder: Recorder, clock: FakeClock
+) -> None:
+    for own_us in (900, 30, 10):
+        recorder.begin_step()
+        clock.advance_us(own_us)
+        recorder.end_step()
+    recorder.close()
+    assert [film.step for film in recorder.films] == [1, 0]
+
+
+def test_of_a_long_run_a_sample_is_kept_that_reaches_to_its_end(recorder: Recorder) -> None:
+    for number in range(10 * MAX_FILMS):
+        step(recorder, number % 50)
+    assert len(recorder.films) == 2
+    assert abs(recorder.films[0].events - 25) <= 3
+    assert recorder.films[1].events == 49
+
+
+def test_work_from_before_the_step_keeps_the_device_busy_in_it(recorder: Recorder) -> None:
+    for _ in range(3):
+        recorder.emit(EventKind.LAUNCH, "aten::mul", nbytes=80_000_000)
+    step(recorder, 1)
     found = timeline(recorder)
-    assert found.step == 1
-    assert len(found.spans) == 3
+    assert found.device_free_us > 100
+    assert found.spans[0].device_start_us >= found.device_free_us
 
 
 def test_a_run_without_steps_is_one_film(recorder: Recorder) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from syncprobe.events import EventKind
 from syncprobe.recording.callsite import NOWHERE, CallSiteFinder
-from syncprobe.recording.recorder import OUTSIDE, Recorder
+from syncprobe.recording.recorder import NO_STEP, Recorder
 
 if TYPE_CHECKING:
     from tests.recording.conftest import FakeClock
@@ -55,7 +55,7 @@ def test_only_recorded_steps_count(clock: FakeClock) -> None:
     limited.emit(LAUNCH, "aten::mul")
     assert limited.steps_recorded == 3
     assert limited.counts["launch"] == 3
-    assert limited.step == OUTSIDE
+    assert limited.step == NO_STEP
 
 
 def test_set_up_before_the_first_step_is_counted_but_not_per_step(recorder: Recorder) -> None:
@@ -156,7 +156,7 @@ def test_host_time_is_what_passes_while_the_program_has_control(
     clock.advance_us(50)
     recorder.leave_region()
     recorder.end_step()
-    times = recorder.region_times
+    times = recorder.times().regions
     assert times["env"].host_ns == 700_000
     assert times["act"].host_ns == 150_000
     assert times["act"].modelled_ns == 155_000, "one launch costs the host five microseconds"

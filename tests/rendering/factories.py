@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from syncprobe.analysis import aggregate
-from syncprobe.analysis.model import (
+from syncprobe.events import CallSite, EventKind
+from syncprobe.profiles import aggregate
+from syncprobe.profiles.host import HotSpot, OwnTime
+from syncprobe.profiles.model import (
     Caller,
     Digest,
     Finding,
@@ -21,7 +23,6 @@ from syncprobe.analysis.model import (
     Time,
     Timeline,
 )
-from syncprobe.events import CallSite, EventKind
 
 KINDS = [str(kind) for kind in EventKind]
 
@@ -77,7 +78,7 @@ def site(
     return Site(
         site=call_site(path, line, function),
         kind=kind,
-        per_step=per_step,
+        per_step=float(per_step),
         **{**defaults, **fields},
     )
 
@@ -85,6 +86,23 @@ def site(
 def source_line(line: int, text: str, us: float, hits: float) -> SourceLine:
     return SourceLine(
         site=call_site(line=line), text=text, hits_per_step=hits, measured_us_per_step=us
+    )
+
+
+def hot_spot(
+    line: int = 5, function: str = "Agent.act", *, share: float = 0.5, is_function: bool = False
+) -> HotSpot:
+    site = call_site(line=line, function=function)
+    return HotSpot(site=site, is_function=is_function, share=share)
+
+
+def own_time(ms: float, low: float | None = None, high: float | None = None) -> OwnTime:
+    return OwnTime(
+        ms_per_step=ms,
+        low_ms=ms if low is None else low,
+        high_ms=ms if high is None else high,
+        source="watched",
+        steps=10,
     )
 
 
@@ -106,7 +124,7 @@ def finding(**fields: Any) -> Finding:
 def rates(**given: float) -> dict[str, float]:
     """Per-step figures; everything that is not given is zero."""
     names = ["syncs", *KINDS, "bytes_to_host", "bytes_to_device"]
-    return {**dict.fromkeys(names, 0.0), **given}
+    return {**dict.fromkeys(names, 0.0), **{name: float(rate) for name, rate in given.items()}}
 
 
 def counts(**given: int) -> dict[str, int]:
@@ -245,7 +263,7 @@ def profile(**fields: Any) -> Profile:
     return Profile(**{**defaults, **fields})
 
 
-def host_bound_profile() -> Profile:
+def host_bound_profile(**fields: Any) -> Profile:
     """Twenty syncs that are worth 3 % of the step, and an environment that is worth 80 %."""
     sites = (site(per_step=20, us=700.0), site(EventKind.LAUNCH, line=9, per_step=40, us=200.0))
     regions = {
@@ -261,6 +279,7 @@ def host_bound_profile() -> Profile:
         time=Time(modelled_ms_per_step=30.0, device_busy=0.01, spec="t4"),
         ceiling=aggregate.ceilings(sites, regions, 30.0),
         findings=(finding(cost_us_modelled=700.0),),
+        **fields,
     )
 
 

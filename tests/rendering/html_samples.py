@@ -6,11 +6,11 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from syncprobe.analysis.compare import Comparison, compare
-from syncprobe.analysis.model import Caller, Profile, RegionSpan, Span, Timeline
-from syncprobe.analysis.ratio import speedup_of
-from syncprobe.analysis.verdict import Case, Evidence, Verdict
+from syncprobe.comparison.ratio import speedup_of
+from syncprobe.comparison.side_by_side import Comparison, compare
+from syncprobe.equivalence.verdict import Case, Evidence, Verdict
 from syncprobe.events import CallSite, EventKind
+from syncprobe.profiles.model import Caller, Profile, RegionSpan, Span, Timeline
 from tests.rendering import factories
 
 SCRIPT = "<script>alert(1)</script>"

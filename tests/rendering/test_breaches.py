@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from syncprobe.analysis.budget import Budget, Limit
-from syncprobe.analysis.gate import judge
-from syncprobe.analysis.model import Profile
+from syncprobe.budgets.budget import Budget, Limit
+from syncprobe.budgets.judging import judge
 from syncprobe.events import EventKind
-from syncprobe.recorded_test import as_one_run
-from syncprobe.rendering.breaches import breaches
+from syncprobe.profiles.model import Profile
+from syncprobe.pytest_plugin.recorded_test import as_one_run
+from syncprobe.rendering.gates.breaches import breaches
 from tests.rendering import factories
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from syncprobe.analysis.compare import compare
-from syncprobe.analysis.levels import PlanReport, PlanStep, levels_of
-from syncprobe.analysis.ratio import speedup_of
-from syncprobe.analysis.verdict import (
+from syncprobe.comparison.levels import PlanReport, PlanStep, levels_of
+from syncprobe.comparison.ratio import speedup_of
+from syncprobe.comparison.side_by_side import compare
+from syncprobe.equivalence.verdict import (
     Case,
     CaseVerdict,
     Deviation,
@@ -17,8 +18,11 @@ from syncprobe.analysis.verdict import (
     Verdict,
     Verification,
 )
-from syncprobe.rendering import Page, plan, verdict
-from syncprobe.rendering.comparison import COMPARISON_FORMATS
+from syncprobe.profiles.model import Time
+from syncprobe.rendering import Page
+from syncprobe.rendering.first_screen import MOST_LINES
+from syncprobe.rendering.variants import plan, verdict
+from syncprobe.rendering.variants.comparison import COMPARISON_FORMATS
 from tests.rendering import factories
 
 IDENTICAL = Verdict(is_equivalent=True, summary="identical (fast mode, 200 steps)")
@@ -33,9 +37,20 @@ def comparison():
         run=factories.run(patches=(1, 2, 3, 4, 5)),
         per_step=factories.rates(syncs=1, copy_to_host=1, launch=20, bytes_to_host=41),
         sites=(factories.site(path="patches/decisions.py", line=7),),
+        regions={
+            "act": factories.region(0.15, 1.2, syncs=20, launch=40),
+            "env": factories.region(1.0, 1.05),
+            "learn": factories.region(0.10, 0.3, syncs=0.25),
+        },
+        time=Time(
+            modelled_ms_per_step=1.25,
+            device_busy=0.128,
+            spec="t4",
+            own=factories.own_time(1.2),
+        ),
     )
     return compare(
-        factories.profile(),
+        factories.profile(time=replace(factories.profile().time, own=factories.own_time(1.2))),
         after,
         speedup=speedup_of([20.0, 22.0, 21.0], [2.0, 2.2, 2.1]),
         verdict=IDENTICAL,
@@ -46,31 +61,66 @@ def lines_of(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
-def test_the_answers_come_first(comparison):
+def test_the_answer_comes_last(comparison):
     lines = lines_of(COMPARISON_FORMATS["console"](comparison, Page(width=140)))
-    assert lines[:4] == [
-        "syncprobe: AC-IQN baseline and AC-IQN optimized: train, 5 robots, seed 0, 10 steps, device sim (t4)",
-        "Equivalence: identical (fast mode, 200 steps).",
+    assert lines[0] == (
+        "syncprobe: AC-IQN baseline and AC-IQN optimized: train, 5 robots, seed 0, 10 steps, device sim (t4)"
+    )
+    assert lines[-6:] == [
         (
-            "Measured (CPU), in turns: 21.0 ms, then 2.10 ms per step on average: 10x as fast "
-            "(95% interval 10x to 10x, 3 rounds)."
+            "Syncs, copies and launches, modelled (t4): 0.80 ms, then 0.05 ms per step, counts times costs: "
+            "0.75 ms less."
         ),
-        "Modelled (t4): 2.00 ms, then 2.00 ms per step: 1.00x as fast.",
+        "Own code: undecided, between 0.40 ms less and 0.40 ms more; taken as 1.20 ms in both.",
+        "Modelled (t4): 2.00 ms, then 1.25 ms per step: 1.6x faster.",
+        (
+            "Measured (CPU), in turns: 21.0 ms, then 2.10 ms per step (medians of 3 rounds): 10x faster, "
+            "95% interval 10x to 10x."
+        ),
+        "Times, regions, all lines and ceilings: --full.",
+        "Equivalence: identical (fast mode, 200 steps).",
     ]
 
 
+def test_the_answer_needs_one_screen_and_names_the_syncs(comparison):
+    for width in (60, 80, 200):
+        text = COMPARISON_FORMATS["console"](comparison, Page(width=width))
+        assert len(text.splitlines()) <= MOST_LINES
+        assert max(map(len, text.splitlines())) <= width
+    lines = lines_of(text)
+    assert "syncs 20.25 1 20x" in lines
+    assert "launch 40 20 2.00x" in lines
+    assert not any(line.startswith(("bytes to host", "explicit sync")) for line in lines)
+    assert "policy/agent.py:41 copy_to_host 5 400" in lines
+    assert "patches/decisions.py:7 scalar_read 5 50.0" in lines
+
+
 def test_counts_bytes_regions_and_sites_are_there(comparison):
-    lines = lines_of(COMPARISON_FORMATS["console"](comparison, Page(width=140)))
+    lines = lines_of(COMPARISON_FORMATS["console"](comparison, Page(width=140, is_full=True)))
     assert "syncs 20.25 1 20x" in lines
     assert "launch 40 20 2.00x" in lines
     assert "bytes to host 41 B 41 B 1.00x" in lines
-    assert "device busy, modelled 8.0% 8.0% -" in lines
-    assert "act 20 20 40 40 1.20 1.20 0.88 0.88" in lines
+    assert "device busy, modelled 8.0% 13% -" in lines
+    assert "act 20 20 40 40 1.20 1.20 0.88 0.15" in lines
     assert "Sites that are gone: 5 lines" in lines
     assert "policy/agent.py:41 copy_to_host 5 400" in lines
     assert "Sites that are new: 1 line" in lines
     assert "patches/decisions.py:7 scalar_read 5 50.0" in lines
     assert any(line.startswith("region env 50% 2.00x") for line in lines)
+
+
+def test_the_table_of_times_has_the_figures_of_the_headline(comparison):
+    lines = lines_of(COMPARISON_FORMATS["console"](comparison, Page(width=140, is_full=True)))
+    assert "measured (CPU), median round, ms 21.0 2.10 10x" in lines
+    assert not any("median step" in line for line in lines)
+
+
+def test_a_ratio_whose_interval_contains_one_is_undecided():
+    speedup = speedup_of([20.0, 22.0, 18.0], [21.0, 20.0, 19.0])
+    comparison = compare(factories.profile(), factories.profile(), speedup=speedup)
+    text = " ".join(COMPARISON_FORMATS["console"](comparison, Page()).split())
+    assert "(medians of 3 rounds): undecided, 95% interval 0.95x to 1.10x." in text
+    assert "faster, 95%" not in text
 
 
 def test_what_differs_is_listed():
@@ -89,8 +139,11 @@ def test_profiles_that_were_only_read_have_no_ratio():
 def test_many_lines_are_cut_with_a_note():
     sites = tuple(factories.site(line=line) for line in range(1, 40))
     comparison = compare(factories.profile(sites=sites), factories.profile(sites=()))
-    text = COMPARISON_FORMATS["console"](comparison, Page())
+    text = COMPARISON_FORMATS["console"](comparison, Page(is_full=True))
     assert "… and 27 more; --json has them all." in text
+    brief = COMPARISON_FORMATS["console"](comparison, Page())
+    assert "Syncs that are gone: 39 lines" in brief
+    assert len(brief.splitlines()) <= MOST_LINES
     assert len(json.loads(COMPARISON_FORMATS["json"](comparison))["disappeared"]) == 39
 
 
@@ -107,6 +160,7 @@ def test_json_keeps_measured_and_modelled_apart(comparison):
         "equivalent": True,
         "summary": "identical (fast mode, 200 steps)",
         "differences": [],
+        "remarks": [],
     }
     assert data["speedup"]["ratio"]["median"] == pytest.approx(10.0)
     assert data["per_step"]["launch"] == {"before": 40.0, "after": 20.0, "factor": 2.0}

@@ -17,6 +17,10 @@ from syncprobe.rendering import figures
         (13.333, "13.33"),
         (1234.5, "1,234.5"),
         (0.0004, "0.0004"),
+        (1.004, "1.004"),
+        (0.9999, "0.9999"),
+        (1.5, "1.5"),
+        (2.00000001, "2"),
     ],
 )
 def test_number(value, text):
@@ -41,6 +45,21 @@ def test_percent(value, text):
 @pytest.mark.parametrize(("value", "text"), [(1.034, "1.03x"), (12.3, "12x"), (1e6, "over 1,000x")])
 def test_speedup(value, text):
     assert figures.speedup(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3.1, "3.1x faster"),
+        (4, "4x faster"),
+        (12.3, "12x faster"),
+        (0.8, "1.25x slower"),
+        (1.004, "no faster"),
+        (1e6, "over 1,000x faster"),
+    ],
+)
+def test_ratios_of_speeds_in_words(value, text):
+    assert figures.faster(value) == text
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from syncprobe import storage
-from syncprobe.analysis.model import Time
 from syncprobe.errors import UnknownNameError
+from syncprobe.profiles import storage
+from syncprobe.profiles.model import Time
 from syncprobe.rendering import FORMATS
 from tests.rendering import factories
 

@@ -7,16 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from syncprobe.analysis.budget import Budget, Limit
-from syncprobe.analysis.gate import judge
-from syncprobe.analysis.judgement import GateResult, Unjudged
-from syncprobe.analysis.model import Caller
-from syncprobe.analysis.ratio import speedup_of
-from syncprobe.analysis.update import update_of
+from syncprobe.budgets.budget import Budget, Limit
+from syncprobe.budgets.judgement import GateResult, Unjudged
+from syncprobe.budgets.judging import judge
+from syncprobe.budgets.update import update_of
+from syncprobe.comparison.ratio import speedup_of
 from syncprobe.events import EventKind
-from syncprobe.rendering import gate_json, gate_update, github, sarif
-from syncprobe.rendering.gate import exact, render_console
-from syncprobe.rendering.gate_remarks import remarks, sarif_results
+from syncprobe.profiles.model import Caller
+from syncprobe.rendering import figures, sarif
+from syncprobe.rendering.gates import as_json, github, update
+from syncprobe.rendering.gates.remarks import remarks, sarif_results
+from syncprobe.rendering.gates.result import render_console
 from tests.rendering import factories
 
 HELD = Budget(name="held", limits=(Limit(figure="syncs", at_most=20.25),))
@@ -154,7 +155,7 @@ def test_many_lines_are_cut():
     [(1.0, "1"), (0.0, "0"), (0.333333, "0.333333"), (21.2, "21.2"), (9753.2, "9,753.2")],
 )
 def test_figures_keep_all_their_digits(value, text):
-    assert exact(value) == text
+    assert figures.exact(value) == text
 
 
 def test_annotations_name_the_worst_lines_first():
@@ -227,7 +228,7 @@ def test_a_line_without_a_rule_still_has_one_in_code_scanning():
 
 
 def test_machines_get_everything():
-    data = json.loads(gate_json.render(result()))
+    data = json.loads(as_json.render(result()))
     assert data["schema"] == "syncprobe.gate/1"
     assert data["holds"] is False
     held, tight = data["budgets"]
@@ -249,7 +250,7 @@ def test_an_update_shows_what_changed():
         update_of("tight", "reports/train.json", factories.profile(), grown()),
         update_of("held", "reports/held.json", factories.profile(), factories.profile()),
     )
-    assert gate_update.render_console(updates) == (
+    assert update.render_console(updates) == (
         "syncprobe: gate --update: 1 of 2 profiles written\n"
         "\n"
         "tight: reports/train.json changed; per step:\n"
@@ -263,7 +264,7 @@ def test_an_update_shows_what_changed():
         "\n"
         "held: reports/held.json is as it was\n"
     )
-    data = json.loads(gate_json.render_updates(updates))
+    data = json.loads(as_json.render_updates(updates))
     assert [update["written"] for update in data["updates"]] == [True, False]
     assert data["updates"][0]["per_step"]["syncs"] == {"before": 20.25, "after": 21.25}
     assert data["updates"][0]["sites"][0]["before"] is None
@@ -271,5 +272,5 @@ def test_an_update_shows_what_changed():
 
 def test_an_update_that_only_moved_lines_says_so():
     before, after = (factories.profile(sites=(factories.site(line=line),)) for line in (10, 11))
-    shown = gate_update.render_console((update_of("b", "b.json", before, after),))
+    shown = update.render_console((update_of("b", "b.json", before, after),))
     assert shown.endswith("\n\nb: b.json has only moved lines\n")

@@ -8,18 +8,22 @@ import json
 import math
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from syncprobe.analysis.model import Digest, Time
+from syncprobe.comparison.levels import PlanReport, PlanStep, levels_of
 from syncprobe.errors import SyncprobeError
 from syncprobe.events import CallSite
+from syncprobe.findings import PLAN_STEPS, RULES
+from syncprobe.profiles.host import HotCall
+from syncprobe.profiles.model import Digest, Time
 from syncprobe.rendering import FORMATS, Page
 from syncprobe.rendering.html import page as html_page
 from syncprobe.rendering.html.embedding import embedded
 from syncprobe.rendering.html.evidence import exhibits
-from syncprobe.rendering.html.page import render_comparison
+from syncprobe.rendering.html.page import render_comparison, render_plan
 from syncprobe.rendering.html.progress import progression
 from syncprobe.rendering.summary import summarise
 from tests.rendering import factories
@@ -84,8 +88,11 @@ def test_the_first_screen_has_the_words_of_the_console(page):
         "Which lines cost most?",
         "policy/agent.py:41",
         "What should I do first?",
-        summary.first.headline,
-        summary.first.advice,
+        *(
+            words
+            for to_do in summary.to_dos
+            for words in (to_do.title, to_do.place, to_do.cost, to_do.action)
+        ),
     ):
         assert words in page.text
     answer, _, explanation = summary.verdict.partition(": ")
@@ -205,10 +212,28 @@ def test_a_profile_of_a_real_device_has_no_modelled_words_for_what_was_measured(
 
 def test_the_timeline_says_which_step_it_is_and_what_is_left_out(page):
     assert "Step 3 of 10, counted from 0 after warm-up: 1.00 ms, modelled (t4)." in page.text
-    assert "the recorded step with most events" in page.text
+    assert "It is the median step, by its number of events and then by time." in page.text
     assert "Allocations are left out" in page.text
     assert "7 further events of this step did not fit into the profile" in page.text
-    assert len(page.data("p0-data")["timeline"]["spans"]) == 40
+    assert "not recorded here" in page.text
+    (only,) = page.data("p0-data")["timelines"]
+    assert len(only["spans"]) == 40
+    assert only["leftOut"] == 7
+
+
+def test_every_step_that_was_kept_is_named_after_what_it_is():
+    longest = replace(samples.timeline(), step=7, duration_us=9000.0)
+    fullest = replace(samples.timeline(60), step=8)
+    kept = samples.profile(other_timelines=(fullest, longest))
+    names = [each["name"] for each in Document(render(kept)).data("p0-data")["timelines"]]
+    assert names == ["step 3, median", "step 8, most events", "step 7, longest"]
+
+
+def test_a_step_that_was_recorded_whole_has_nothing_unknown():
+    whole = replace(samples.timeline(), spans_left_out=0)
+    assert "not recorded here" not in Document(render(samples.profile(timeline=whole))).text
+    late = replace(whole, device_free_us=30.0)
+    assert "not recorded here" in Document(render(samples.profile(timeline=late))).text
 
 
 def test_source_lines_are_quoted_where_they_are_known():
@@ -222,9 +247,57 @@ def test_source_lines_are_quoted_where_they_are_known():
     assert "Source text is what the files said when this page was made." in document.text
 
 
+def test_findings_come_before_regions_and_sites_and_quote_the_line():
+    document = Document(render(samples.profile(), source=lambda site: f"x = line {site.line}"))
+    parts = ["p0-summary", "p0-findings", "p0-regions", "p0-timeline", "p0-sites", "p0-run"]
+    ids = [value for _, name, value in document.attributes if name == "id"]
+    assert [each for each in ids if each in parts] == parts
+    assert "Most at policy/agent.py:41 : x = line 41" in document.text
+
+
+def test_host_code_is_ranked_with_the_lines_that_sync():
+    spots = (factories.hot_spot(function="get_velocity", share=0.5),)
+    text = Document(render(samples.profile(hot_spots=spots))).text
+    assert "600 us policy/agent.py:5 30%; own code of get_velocity" in text
+    assert "Host hot spots, by own time, per step, us modelled (t4)" in text
+
+
+def test_own_time_is_shown_as_a_tree_of_calls():
+    calls = tuple(
+        HotCall(site=factories.call_site(function=name), depth=depth, share=share, own_share=own)
+        for name, depth, share, own in (
+            ("main", 0, 1.0, 0.1),
+            ("<b>step", 1, 0.8, 0.7),
+            ("dynamics", 2, 0.1, 0.1),
+            ("log", 1, 0.05, 0.05),
+        )
+    )
+    page = render(samples.profile(hot_calls=calls))
+    tree = page[page.index("Own time as a tree of calls") :]
+    tree = tree[: tree.index("</section>")]
+    names = [name for name, _, _ in (part.partition("<") for part in tree.split('<bdi dir="ltr">'))]
+    assert [name for name in names if name in {"main", "&lt;b&gt;step", "dynamics", "log"}] == [
+        "main", "&lt;b&gt;step", "dynamics", "log",
+    ]  # fmt: skip
+    assert tree.count("<details open>") == 2
+    assert tree.count("</details></li>") == 2
+    assert "Own time as a tree" not in render(samples.profile())
+
+
+def test_programs_that_are_not_ours_hear_nothing_of_plans():
+    mine = factories.run(target="mine.py", agent=None, robots=None, cores=None, obstacles=None)
+    document = Document(render(samples.profile(run=mine)))
+    assert "plan" not in document.text
+    assert {rule["planStep"] for rule in document.data("p0-data")["rules"].values()} == {""}
+    assert "plan step 1" in Document(render(samples.profile())).text
+
+
 def test_rules_bring_their_text_along(page):
     assert "syncprobe explain SP201" in page.text
-    assert "Why it costs, and what to write instead" in page.text
+    assert "Why it costs, and how to excuse a line" in page.text
+    rule = RULES["SP201"]
+    assert f"For example, instead of {' '.join(rule.example.split())}" in page.text
+    assert f"write {rule.instead}" in page.text
     assert "plan step 1, keep the decision on the device" in page.text
 
 
@@ -251,11 +324,33 @@ def test_a_chart_has_its_figures_as_a_table(page):
 def test_the_plan_is_drawn_level_by_level_in_any_order():
     document = Document(render(*reversed(samples.levels())))
     chart = document.data("charts")["progress-syncs"]
-    assert chart["labels"] == ["baseline", "step1", "step2", "step3", "step4", "optimized"]
+    assert chart["labels"] == [
+        "baseline",
+        *(f"+ {number} {PLAN_STEPS[number]}" for number in range(1, 6)),
+    ]
     assert chart["series"][0]["values"] == [20, 17, 14, 11, 8, 5]
     for name in ("launch", "conversion", "bytes", "modelled", "measured"):
         assert f"progress-{name}" in document.data("charts")
     assert "Syncs per step 20 → 5 4.00x fewer" in document.text
+
+
+def test_the_page_of_a_plan_names_its_steps_and_has_one_figure_for_the_time_of_a_level():
+    steps = [(1, "decide"), (2, "read")]
+    passes = [[9.0, 8.0], [5.0, 6.0], [3.0, 2.0]]
+    named = zip(("baseline", "step1", "step2"), samples.levels(), passes, strict=False)
+    report = PlanReport(
+        steps=tuple(
+            PlanStep(number=number, name=name, title="t", replaces="r", removes="m")
+            for number, name in steps
+        ),
+        levels=levels_of(list(named)),
+    )
+    document = Document(render_plan(report))
+    chart = document.data("charts")["progress-measured"]
+    assert chart["labels"] == ["baseline", "+ 1 decide", "+ 2 read"]
+    assert chart["series"][0]["values"] == [8.5, 5.5, 2.5]
+    assert "8.50 → 2.50 ms" in document.text
+    assert "8.50 ms, then 2.50 ms per step" in document.text
 
 
 @pytest.mark.parametrize(
@@ -277,7 +372,7 @@ def test_profiles_of_other_programs_are_only_listed():
 def test_a_comparison_shows_both_and_the_interval():
     document = Document(render_comparison(samples.comparison()))
     assert "Equivalence: identical (fast mode, 6 steps)." in document.text
-    assert "21.0 → 2.10 ms 10x as fast, 95% interval 10x to 10x" in document.text
+    assert "21.0 → 2.10 ms 10x faster, 95% interval 10x to 10x" in document.text
     charts = document.data("charts")
     assert [series["name"] for series in charts["overview-syncs"]["series"]] == [
         "baseline",

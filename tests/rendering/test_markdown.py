@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from syncprobe.analysis.model import Ceiling
+from syncprobe.profiles.model import Ceiling
 from syncprobe.rendering import FORMATS
-from syncprobe.rendering.details import Column, Section
 from syncprobe.rendering.markdown import _parts, code, escape, render_sections
+from syncprobe.rendering.tables import Column, Section
 from tests.rendering import factories
 
 COMMENT_LIMIT = 65_536
@@ -208,6 +208,17 @@ def test_a_comparison_of_many_rows_fits_in_a_comment():
     assert set(table_rows(text)) == {2}
     assert "… and 4,992 more" in text
     assert "… and 497 more" in text
+
+
+@pytest.mark.parametrize("after", ["x = 1", "a\n```\n# Title", "````\n<b>", "\n" * 500, "|" * 900])
+def test_code_to_write_cannot_leave_its_block(after):
+    finding = factories.finding(before="x", after=after)
+    text = render(factories.profile(findings=(finding,)))
+    assert len(text.encode()) < COMMENT_LIMIT
+    blocks = [token for token in parsed(text) if token.type == "fence"]
+    assert len(blocks) == 1
+    assert blocks[0].content.split()[:2] == after[:120].split()[:2] or after == "|" * 900
+    assert "<b>" not in " ".join(raw_html(text))
 
 
 def test_warnings_come_first_and_bold():

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import syncprobe
-from syncprobe.analysis.model import RegionSpan, Time, Timeline
 from syncprobe.events import EventKind
+from syncprobe.profiles.model import RegionSpan, Time, Timeline
 from syncprobe.rendering import FORMATS
-from syncprobe.rendering.perfetto import NoTimelineError
+from syncprobe.rendering.traces.perfetto import NoTimelineError
 from tests.rendering import factories
 
 HOST, DEVICE = 1, 2

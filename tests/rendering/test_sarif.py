@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from syncprobe._version import __version__
-from syncprobe.analysis.model import Time
 from syncprobe.findings import RULES, explain
+from syncprobe.profiles.model import Time
 from syncprobe.rendering import FORMATS
 from syncprobe.rendering.sarif import FINGERPRINT, Result, document
 from tests.rendering import factories

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from syncprobe.analysis.model import Caller, Time
 from syncprobe.events import EventKind
+from syncprobe.profiles.model import Caller, Time
 from syncprobe.rendering import FORMATS
 from tests.rendering import factories
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from syncprobe.analysis.model import SyncClass, Time
 from syncprobe.events import EventKind
-from syncprobe.rendering.worth import costly_lines, sync_classes, top_finding, worth_of
+from syncprobe.profiles.model import SyncClass, Time
+from syncprobe.rendering.lines.costly import costly_lines
+from syncprobe.rendering.worth import sync_classes, worth_of
 from tests.rendering import factories
 
 
@@ -47,8 +50,40 @@ def test_needed_reads_are_taken_out_of_their_site():
     assert classes == {SyncClass.NEEDED: 1, SyncClass.DEFERRABLE: 0.25, SyncClass.AVOIDABLE: 19}
 
 
-def test_top_finding_is_the_dearest_that_is_not_excused():
-    cheap, dear = factories.finding(cost_us_modelled=1.0), factories.finding(cost_us_modelled=2.0)
-    excused = factories.finding(cost_us_modelled=3.0, is_allowed=True)
-    assert top_finding(factories.profile(findings=(cheap, excused, dear))) == dear
-    assert top_finding(factories.profile(findings=(excused,))) is None
+def test_lines_of_host_code_are_ranked_with_the_lines_that_sync():
+    spots = (
+        factories.hot_spot(line=5, function="get_velocity", share=0.25),
+        factories.hot_spot(line=41, share=0.05),
+    )
+    profile = factories.profile(hot_spots=spots)
+    found = costly_lines(profile)
+    # Own code is 60 % of 2 ms.
+    assert [(line.site.line, round(line.cost_us), round(line.own_us)) for line in found[:3]] == [
+        (41, 460, 60),
+        (5, 300, 300),
+        (40, 200, 0),
+    ]
+    assert found[1].rates == {}
+    assert found[1].share == pytest.approx(0.15)
+
+
+def test_a_line_is_ranked_only_where_its_function_is_not():
+    function = factories.hot_spot(line=1, is_function=True, share=0.9)
+    line = factories.hot_spot(line=5, share=0.5)
+    lines = {each.site.line for each in costly_lines(factories.profile(hot_spots=(function, line)))}
+    assert 1 in lines
+    assert 5 not in lines
+    assert costly_lines(factories.profile(hot_spots=(line,)))[0].site.line == 5
+
+
+def test_own_time_that_was_watched_is_what_shares_of_host_code_are_of():
+    time = replace(factories.profile().time, own=factories.own_time(4.0))
+    profile = factories.profile(hot_spots=(factories.hot_spot(line=5, share=0.5),), time=time)
+    assert costly_lines(profile)[0].own_us == 2000.0
+
+
+def test_bounds_of_own_time_are_bounds_of_what_the_device_is_worth():
+    time = replace(factories.profile().time, own=factories.own_time(1.2, low=0.2, high=7.2))
+    worth = worth_of(factories.profile(time=time))
+    assert worth.least == pytest.approx(0.1)
+    assert worth.most == pytest.approx(0.8)

@@ -38,6 +38,7 @@ class RecordingSink:
     def __init__(self) -> None:
         self.events: list[Recorded] = []
         self.unknown: set[str] = set()
+        self.notes: list[str] = []
         self.charged = 0
         self._paused: set[int] = set()
 
@@ -73,6 +74,9 @@ class RecordingSink:
     def unknown_operation(self, operation: str) -> None:
         self.unknown.add(operation)
 
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
     def take(self) -> list[Recorded]:
         events, self.events = self.events, []
         return events
@@ -94,6 +98,12 @@ def sink() -> RecordingSink:
 def device(sink: RecordingSink) -> Iterator[SimulatedDevice]:
     with SimulatedDevice(sink) as active:
         yield active
+
+
+@pytest.fixture
+def validation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch's default; importing stable-baselines3 turns it off for the whole process."""
+    monkeypatch.setattr(torch.distributions.Distribution, "_validate_args", True)
 
 
 _OWNERS: tuple[Any, ...] = (

@@ -18,14 +18,12 @@ from torch.distributions import Categorical, Normal
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader, TensorDataset
 
-from syncprobe.simgpu import SimulatedDevice
+from tests.simgpu.twins import Tensors, assert_same_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.simgpu.conftest import RecordingSink
-
-Tensors = list[torch.Tensor]
 
 
 def perceptron() -> nn.Sequential:
@@ -408,15 +406,7 @@ PROGRAMS |= {
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values_are_the_hosts(name: str, sink: RecordingSink) -> None:
-    torch.manual_seed(0)
-    expected = [tensor.detach().cpu().clone() for tensor in PROGRAMS[name]("cpu")]
-    torch.manual_seed(0)
-    with SimulatedDevice(sink):
-        found = [tensor.detach().cpu().clone() for tensor in PROGRAMS[name]("cuda")]
-    assert len(found) == len(expected)
-    for ours, theirs in zip(found, expected, strict=True):
-        assert ours.dtype == theirs.dtype
-        assert torch.equal(ours, theirs)
+    assert_same_values(PROGRAMS[name], sink)
     assert not sink.unknown
     assert sink.counts()["launch"] > 0
 
@@ -461,6 +451,16 @@ def test_backward_is_charged_to_its_caller_and_runs_there(sink: RecordingSink) -
     torch.autograd.grad((leaf * 2).sum(), leaf)
     assert sink.charged == 2
     assert {event.thread for event in sink.events} == {"MainThread"}
+
+
+@pytest.mark.usefixtures("device")
+def test_shapes_can_be_asked_for_without_values(sink: RecordingSink) -> None:
+    x = torch.ones(2, 3, device="cuda")
+    sink.take()
+    for shape in (x.to("meta"), torch.empty_like(x, device="meta"), x.new_zeros(3, device="meta")):
+        assert shape.is_meta
+        assert not shape.is_cuda
+    assert not sink.events
 
 
 @pytest.mark.usefixtures("device")
@@ -553,3 +553,16 @@ def test_an_operator_nobody_knows_is_run_counted_and_named(sink: RecordingSink) 
         assert torch.ops.syncprobe_test.twice(tensor).is_cuda
         assert sink.counts()["launch"] == 1
     assert sink.unknown == {"syncprobe_test::twice"}
+
+
+@pytest.mark.usefixtures("device")
+def test_products_with_a_wider_result_which_the_host_lacks() -> None:
+    one, other = (torch.randn(3, 3, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    found = torch.mm(one, other, out_dtype=torch.float32)
+    assert found.is_cuda
+    assert torch.equal(found, one.float() @ other.float())
+    added = torch.addmm(found, one, other, out_dtype=torch.float32)
+    assert torch.equal(added, torch.addmm(found, one.float(), other.float()))
+    room = torch.empty(3, 3, device="cuda")
+    assert torch.mm(one, other, out_dtype=torch.float32, out=room) is room
+    assert torch.equal(room, found)

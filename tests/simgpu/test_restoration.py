@@ -13,7 +13,8 @@ import torch
 
 import syncprobe
 from syncprobe.errors import SyncprobeError
-from syncprobe.simgpu import DeviceInUseError, SimulatedDevice, serialization
+from syncprobe.simgpu import DeviceInUseError, SimulatedDevice
+from syncprobe.simgpu.torch_api import serialization
 from tests.simgpu.conftest import RecordingSink, assert_unchanged, state_of_torch
 
 

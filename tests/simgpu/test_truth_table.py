@@ -7,31 +7,16 @@ CPU, ``tags`` torch's operator tags, ``docs`` NVIDIA's on synchronisation behavi
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import nn
+
+from tests.simgpu.rows import CONVERT, DOWN, READ, SYNC, UP, WAIT, Row, check, names
 
 if TYPE_CHECKING:
     from tests.simgpu.conftest import RecordingSink
-
-
-class Row(NamedTuple):
-    program: str
-    events: str = ""
-    """Everything but launches and allocations: ``kind``, ``kind*2``, ``~kind`` does not block."""
-    source: str = ""
-    launches: int | None = None
-    allocations: int | None = None
-
-
-READ, DOWN, UP = "scalar_read", "copy_to_host", "copy_to_device"
-WAIT, SYNC, CONVERT = "implicit_sync", "explicit_sync", "conversion"
 
 ROWS = [
     # One value to the host.
@@ -166,7 +151,7 @@ ROWS = [
     Row("torch.randn(3, device='cuda')", "", "source Distributions.cu", 1, 1),
     Row("torch.randn_like(x)", "", "source Distributions.cu", 1, 1),
     Row("torch.randint(0, 3, (3,), device='cuda')", "", "source Distributions.cu", 1, 1),
-    Row("torch.randperm(5, device='cuda')", "", "source Randperm.cu", 1, 1),
+    Row("torch.randperm(5, device='cuda')", "", "source Randperm.cu", 4, 1),
     Row("torch.bernoulli(p)", "", "source Distributions.cu", 1, 1),
     Row("F.dropout(x, 0.5)", "", "source Dropout.cu"),
     # Views and questions.
@@ -214,7 +199,7 @@ ROWS = [
     Row("m.index_select(0, i)", "", "source Indexing.cu", 1, 1),
     Row("x.clamp(0, 1)", "", "source", 1, 1),
     Row("F.cross_entropy(m, i3)", "", "source Loss"),
-    Row("F.mse_loss(x, x)", "", "source Loss", 1, 1),
+    Row("F.mse_loss(x, x)", "", "source Loss", 2, 1),
     Row("F.embedding(i, m)", "", "source Embedding.cu", 1, 1),
     Row("torch.isnan(x).any()", "", "source", 2, 2),
     Row("x.quantile(0.5)", "", "source: the range check is for the host only"),
@@ -258,10 +243,12 @@ ROWS = [
     Row("x.histc(4, 0, 1)", "", "trace: the bounds are given"),
     Row("torch.isin(x, x[:2])", "", "source: a small set is compared"),
     Row(
-        "torch.isin(x, torch.zeros(500, device='cuda'))", WAIT, "source: a large set is made unique"
+        "torch.isin(x, torch.zeros(500, device='cuda'))",
+        f"{UP} {WAIT}",
+        "source TensorCompare.cpp: a large set is made unique and sorted",
     ),
     Row("torch.searchsorted(x, x, sorter=s)", WAIT, "headers BucketizationUtils.h"),
-    Row("F.embedding(i, m.clone(), max_norm=1.0)", WAIT, "source embedding_renorm_cuda_"),
+    Row("F.embedding(i, m.clone(), max_norm=1.0)", "", "source Embedding.cu, since 1.11"),
     Row("torch.linalg.inv(e)", WAIT, "trace: _linalg_check_errors"),
     Row("torch.linalg.inv_ex(e)", "", "source: errors are not looked at"),
     Row("torch.linalg.solve(e, e)", WAIT, "trace: _linalg_check_errors"),
@@ -304,7 +291,8 @@ ROWS = [
     # Explicit.
     Row("torch.cuda.synchronize()", SYNC, "headers CUDAGuardImpl.h", 0, 0),
     Row("torch.cuda.current_stream().synchronize()", SYNC, "source", 0, 0),
-    Row("torch.cuda.Event().synchronize()", SYNC, "headers CUDAEvent.h", 0, 0),
+    Row("torch.cuda.Event().synchronize()", "", "headers CUDAEvent.h: never recorded", 0, 0),
+    Row("torch.cuda.current_stream().record_event().synchronize()", SYNC, "CUDAEvent.h", 0, 0),
     Row("torch.accelerator.synchronize()", SYNC, "headers CUDAGuardImpl.h", 0, 0),
     Row("torch.cuda.Event().record()", "", "headers CUDAEvent.h", 0, 0),
     Row("torch.cuda.Event().wait()", "", "headers CUDAEvent.h", 0, 0),
@@ -338,106 +326,10 @@ ROWS = [
 ]
 
 
-def put(tensor: torch.Tensor, index: Any, value: Any) -> None:
-    tensor[index] = value
-
-
-def names() -> dict[str, Any]:
-    """The tensors that the rows speak of; made inside the simulated device."""
-    import copy
-    import io
-
-    torch.manual_seed(0)
-    x = torch.tensor([0.5, 1.5, 2.5, 3.5], device="cuda")
-    net = nn.Linear(4, 2).cuda()
-    scaled = torch.optim.SGD(nn.Linear(4, 2).cuda().parameters(), lr=0.1)
-    scaler = torch.amp.GradScaler("cuda")
-    for group in scaled.param_groups:
-        for parameter in group["params"]:
-            parameter.grad = torch.ones_like(parameter)
-    scaler.scale(torch.ones(1, device="cuda"))
-    net(x).sum().backward()
-    saved = io.BytesIO()
-    torch.save(x, saved)
-    saved.seek(0)
-    m = torch.rand(3, 4, device="cuda")
-    p = torch.tensor([0.1, 0.2, 0.3, 0.4], device="cuda")
-    k = torch.tensor([True, False, True, False], device="cuda")
-    i = torch.tensor([0, 2], device="cuda")
-    return {
-        "torch": torch,
-        "F": F,
-        "nn": nn,
-        "np": np,
-        "math": math,
-        "copy": copy,
-        "put": put,
-        "if_all": lambda mask: bool(mask.all()),
-        "x": x,
-        "y": torch.tensor([7.0, 8.0], device="cuda"),
-        "m": m,
-        "p": p,
-        "k": k,
-        "k2": m > 0.5,
-        "i": i,
-        "i3": torch.tensor([0, 1, 2], device="cuda"),
-        "j": torch.zeros(3, 1, dtype=torch.long, device="cuda"),
-        "r": torch.tensor([1, 2, 3, 2], device="cuda"),
-        "s": torch.arange(4, device="cuda"),
-        "e": torch.eye(3, device="cuda") * 2,
-        "v": torch.ones(3, device="cuda", requires_grad=True),
-        "seq": torch.rand(2, 2, 3, device="cuda"),
-        "h": torch.ones(4),
-        "hi": torch.tensor([0, 2]),
-        "hk": torch.tensor([True, False, True, False]),
-        "a": np.ones(3, dtype=np.float32),
-        "ai": np.array([0, 1]),
-        "net": net,
-        "adam": torch.optim.Adam(net.parameters()),
-        "scaled": scaled,
-        "scaler": scaler,
-        "saved": saved,
-        "buffer": io.BytesIO(),
-        "D": torch.distributions.Normal(x, p),
-        "C": torch.distributions.Categorical(logits=m),
-    }
-
-
-def expected(text: str) -> Counter[tuple[str, bool]]:
-    """Count the events of a row, each with whether it blocks the host."""
-    counts: Counter[tuple[str, bool]] = Counter()
-    for word in text.split():
-        kind, _, times = word.lstrip("~").partition("*")
-        blocks = kind != CONVERT and not word.startswith("~")
-        counts[kind, blocks] += int(times or 1)
-    return counts
-
-
-@pytest.fixture
-def validation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """torch's default; importing stable-baselines3 turns it off for the whole process."""
-    monkeypatch.setattr(torch.distributions.Distribution, "_validate_args", True)
-
-
 @pytest.mark.parametrize("row", ROWS, ids=[row.program for row in ROWS])
 @pytest.mark.usefixtures("device", "validation")
 def test_events_of(row: Row, sink: RecordingSink) -> None:
-    scope = names()
-    sink.take()
-    eval(row.program, scope)
-    events = sink.take()
-    seen = Counter(
-        (event.kind, event.is_blocking)
-        for event in events
-        if event.kind not in {"launch", "allocation"}
-    )
-    assert seen == expected(row.events), row.source
-    kinds = Counter(event.kind for event in events)
-    if row.launches is not None:
-        assert kinds["launch"] == row.launches
-    if row.allocations is not None:
-        assert kinds["allocation"] == row.allocations
-    assert not sink.unknown
+    check(row, sink)
 
 
 def test_every_row_names_its_source() -> None:
@@ -479,8 +371,11 @@ ERRORS = [
     ("torch.histogram(x, 3)", NotImplementedError, "Could not run 'aten::histogram'"),
     ("m.to_sparse()", NotImplementedError, "Sparse tensors are not simulated"),
     ("torch.from_dlpack(x)", BufferError, "DLPack"),
+    ("torch.to_dlpack(x)", BufferError, "on the simulated device"),
+    ("torch.utils.dlpack.to_dlpack(x)", BufferError, "on the simulated device"),
+    ("x.to_mkldnn()", NotImplementedError, "mkldnn layout: cuda"),
     ("torch.from_numpy(x)", TypeError, "expected np.ndarray"),
-    ("torch.cuda.CUDAGraph()", RuntimeError, "CUDAGraph is not available"),
+    ("torch.cuda.CUDAGraph()", RuntimeError, "CUDA graphs are not simulated"),
     ("bool(x)", RuntimeError, "more than one value is ambiguous"),
     ("x.item()", RuntimeError, "cannot be converted to Scalar"),
     ("x.view(3)", RuntimeError, "shape '\\[3\\]' is invalid"),

@@ -17,9 +17,9 @@ import torch
 import syncprobe
 from legacy_marinenav.policy.agent import Agent
 from legacy_marinenav.policy.agent_kinds import AGENT_KINDS
-from syncprobe.analysis.model import Profile
+from syncprobe.profiles.model import Profile
 from syncprobe.recording.session import Recording
-from syncprobe.targets.marinenav import AGENTS
+from syncprobe.targets.legacy_code import AGENTS
 
 # The TorchRL pipeline's slow path is part of what is counted.
 pytestmark = pytest.mark.filterwarnings("ignore:Creating a tensor from a list of numpy.ndarrays")

@@ -52,7 +52,11 @@ def test_a_script_sees_its_arguments_its_name_and_its_folder(
         ("sys.exit('no data')", 1, "exited: no data"),
         ("raise ValueError('lost')", 1, "raised ValueError: lost"),
         ("raise KeyboardInterrupt", 130, "interrupted"),
-        ("os.kill(os.getpid(), signal.SIGTERM); time.sleep(5)", 143, "exited with status 143"),
+        (
+            "os.kill(os.getpid(), signal.SIGTERM)\nwhile True: time.sleep(1)",
+            143,
+            "exited with status 143",
+        ),
     ],
 )
 def test_every_end_of_a_script_is_observed(
@@ -83,7 +87,7 @@ def test_a_forked_child_that_runs_off_the_end_leaves_the_profile_to_its_parent(
     program.write_text("import os\nos.fork()\n")
     source = (
         "from syncprobe.targets.program import ScriptTarget\n"
-        "from syncprobe.targets.base import TargetOptions\n"
+        "from syncprobe.targets import TargetOptions\n"
         f"ScriptTarget({str(program)!r}, TargetOptions()).execute('cpu')\n"
         "print('returned')\n"
     )

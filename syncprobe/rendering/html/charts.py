@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.rendering import figures
-from syncprobe.rendering.details import NOTHING, Column, Section
+from syncprobe.rendering.tables import NOTHING, Column, Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_TABLE_ROWS: Final = 40
 ROW_PX: Final = 38
+TALL_ROW_PX: Final = 58
+"""For labels that are broken into several lines."""
+LONG_LABEL: Final = 20
 AROUND_PX: Final = 62
 LINE_PX: Final = 240
 _SHOW: Final[dict[str, Callable[[float], str]]] = {
@@ -63,7 +66,8 @@ class Chart:
         """Room for every bar."""
         if self.form is not Form.ROWS:
             return LINE_PX
-        return AROUND_PX + len(self.labels) * ROW_PX
+        is_long = any(len(label) > LONG_LABEL for label in self.labels)
+        return AROUND_PX + len(self.labels) * (TALL_ROW_PX if is_long else ROW_PX)
 
     @property
     def alternative(self) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from syncprobe.analysis.verdict import steps_text
+from syncprobe.equivalence.verdict import steps_text
+from syncprobe.profiles.titles import variant_name
 from syncprobe.rendering import figures
-from syncprobe.rendering.summary import variant_name
+from syncprobe.targets.options import SCENARIO, names_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from syncprobe.analysis.model import Profile, Run
+    from syncprobe.profiles.model import Profile, Run
+
+OWN_OPTIONS: Final = tuple(name for name in SCENARIO if name not in {*names_for(None), "agent"})
+"""What only built-in targets take; the agent has a line of its own."""
 
 
 def facts(profile: Profile) -> tuple[tuple[str, str], ...]:
@@ -25,7 +29,7 @@ def _run(run: Run) -> Iterator[tuple[str, str]]:
     yield "Target", run.target
     yield "Agent", run.agent or ""
     yield "Pipeline", run.pipeline or ""
-    for name in ("robots", "cores", "obstacles", "seed"):
+    for name in OWN_OPTIONS:
         value = getattr(run, name)
         yield name.capitalize(), "" if value is None else str(value)
     yield "Steps", f"{run.steps:,} recorded" if run.steps else "none marked: rates are per run"

@@ -13,9 +13,9 @@ from syncprobe.rendering.html.charts import Chart, Form, Series
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from syncprobe.analysis.compare import Comparison
-    from syncprobe.analysis.model import Profile
-    from syncprobe.analysis.verdict import Evidence
+    from syncprobe.comparison.side_by_side import Comparison
+    from syncprobe.equivalence.verdict import Evidence
+    from syncprobe.profiles.model import Profile
 
 MAX_POINTS: Final = 1000
 

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.findings import RULES
-from syncprobe.findings.explain import PLAN_STEPS, explain
+from syncprobe.findings.explanations import PLAN_STEPS, explain
 from syncprobe.rendering import figures
+from syncprobe.rendering.labels import has_plan
+from syncprobe.rendering.todo import instead_of, is_rewritten, source_of
 
 if TYPE_CHECKING:
-    from syncprobe.analysis.model import Finding, Profile
-    from syncprobe.findings.explain import Explanation
+    from syncprobe.findings.explanations import Explanation
+    from syncprobe.profiles.model import Finding, Profile
+    from syncprobe.rendering import SourceText
 
 SHOWN_PLACES: Final = 20
 """In the page itself; the browser adds the rest when asked."""
@@ -36,7 +39,16 @@ class RuleCard:
     id: str
     title: str
     plan_step: str
+    """Empty for programs that the plan is not for."""
     advice: str
+    source: str
+    """What the dearest line says; empty if it is not known."""
+    before: str
+    """Code as it is, or an example of it; empty for a rule that this version does not know."""
+    after: str
+    """The same, written so that there is no finding."""
+    is_example: bool
+    """Both are of the rule, not of the program."""
     per_step: str
     cost_us: str
     is_allowed: bool
@@ -57,7 +69,7 @@ class RuleCard:
         return self.places[SHOWN_PLACES:]
 
 
-def rule_cards(profile: Profile) -> tuple[RuleCard, ...]:
+def rule_cards(profile: Profile, source: SourceText | None = None) -> tuple[RuleCard, ...]:
     """The rules that apply, dearest first; excused ones last."""
     by_rule: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in profile.findings:
@@ -66,7 +78,7 @@ def rule_cards(profile: Profile) -> tuple[RuleCard, ...]:
         by_rule.values(),
         key=lambda group: (_is_allowed(group), -_cost(group), group[0].rule),
     )
-    return tuple(_card(group) for group in dearest_first)
+    return tuple(_card(group, profile, source) for group in dearest_first)
 
 
 def plan_step_text(step: int) -> str:
@@ -74,20 +86,36 @@ def plan_step_text(step: int) -> str:
     return f"{step}, {PLAN_STEPS[step]}" if step in PLAN_STEPS else str(step)
 
 
-def _card(group: list[Finding]) -> RuleCard:
+def _card(group: list[Finding], profile: Profile, source: SourceText | None) -> RuleCard:
     ordered = sorted(group, key=lambda each: (each.is_allowed, -each.cost_us_modelled, each.site))
     first = ordered[0]
     return RuleCard(
         id=first.rule,
         title=first.title,
-        plan_step=plan_step_text(first.plan_step),
+        plan_step=plan_step_text(first.plan_step) if has_plan(profile.run) else "",
         advice=first.advice,
+        source=_source(first, source),
+        before=_before(first),
+        after=instead_of(first),
+        is_example=not is_rewritten(first),
         per_step=figures.number(sum(each.per_step for each in group)),
         cost_us=figures.duration(_cost(group)),
         is_allowed=_is_allowed(group),
         places=tuple(_place(finding) for finding in ordered),
         explanation=explain(first.rule) if first.rule in RULES else None,
     )
+
+
+def _source(finding: Finding, source: SourceText | None) -> str:
+    """What the line says, unless it is quoted as what to write something else for."""
+    line = source_of(finding, source)
+    return "" if line == _before(finding).strip() else line
+
+
+def _before(finding: Finding) -> str:
+    if finding.before is not None:
+        return finding.before
+    return RULES[finding.rule].example if finding.rule in RULES else ""
 
 
 def _place(finding: Finding) -> Place:

@@ -5,26 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from syncprobe.analysis import compare
-from syncprobe.analysis.ratio import Speedup
-from syncprobe.rendering import comparison as side_by_side
+from syncprobe.comparison import side_by_side
+from syncprobe.comparison.ratio import Speedup
+from syncprobe.comparison.settling import settled
+from syncprobe.profiles.titles import title_of, variant_name
 from syncprobe.rendering import figures
-from syncprobe.rendering.details import NOTHING, Column, Section
 from syncprobe.rendering.html.evidence import exhibits
-from syncprobe.rendering.html.progress import progress_charts, progression, scenario_warning
+from syncprobe.rendering.html.progress import (
+    plan_stages,
+    progress_charts,
+    progression,
+    scenario_warning,
+    stages_of,
+)
 from syncprobe.rendering.html.regions import paired_region_charts
 from syncprobe.rendering.html.tiles import comparison_tiles
-from syncprobe.rendering.summary import summarise, title_of, variant_name, warnings_of
+from syncprobe.rendering.summary import summarise, warnings_of
+from syncprobe.rendering.tables import NOTHING, Column, Section
+from syncprobe.rendering.variants import comparison as words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from syncprobe.analysis.compare import Comparison
-    from syncprobe.analysis.levels import Level
-    from syncprobe.analysis.model import Profile
-    from syncprobe.analysis.verdict import Verdict
+    from syncprobe.comparison.levels import PlanReport
+    from syncprobe.comparison.side_by_side import Comparison
+    from syncprobe.equivalence.verdict import Verdict
+    from syncprobe.profiles.model import Profile
     from syncprobe.rendering.html.charts import Chart
     from syncprobe.rendering.html.evidence import Exhibit
+    from syncprobe.rendering.html.progress import Stage
     from syncprobe.rendering.html.tiles import Tile
 
 
@@ -47,21 +56,21 @@ class Overview:
     exhibits: tuple[Exhibit, ...] = ()
 
 
-def comparison_overview(comparison: Comparison, levels: Sequence[Profile] = ()) -> Overview:
+def comparison_overview(comparison: Comparison, levels: Sequence[Stage] = ()) -> Overview:
     """Two variants side by side, and the levels between them."""
     before, after = comparison.before, comparison.after
     return Overview(
         id="overview",
         name="Comparison",
-        title=side_by_side.title(comparison),
+        title=words.title(comparison),
         answer=_answer(comparison.verdict),
         warnings=tuple(_warnings(before, after)),
-        headlines=tuple(side_by_side.headlines(comparison)),
+        headlines=tuple(words.headlines(comparison)),
         tiles=tuple(comparison_tiles(comparison)),
         progress=tuple(progress_charts("progress", levels)) if len(levels) > 2 else (),
         charts=tuple(paired_region_charts("overview", before, after)),
         exhibits=exhibits("overview", comparison),
-        tables=tuple(side_by_side.sections(comparison)),
+        tables=tuple(words.sections(comparison)),
     )
 
 
@@ -71,7 +80,8 @@ def overview_of(profiles: Sequence[Profile]) -> Overview | None:
         return None
     levels = progression(profiles)
     if levels is not None:
-        return _compared(levels[0], levels[-1], levels)
+        levels = settled(levels)
+        return _compared(levels[0], levels[-1], stages_of(levels))
     if len(profiles) == 2 and _kinship(profiles[0]) == _kinship(profiles[1]):
         return _compared(profiles[0], profiles[1], ())
     return Overview(
@@ -82,12 +92,11 @@ def overview_of(profiles: Sequence[Profile]) -> Overview | None:
     )
 
 
-def plan_overview(levels: Sequence[Level]) -> Overview:
+def plan_overview(report: PlanReport) -> Overview:
     """From the first level to the last, measured in turns."""
-    first, last = levels[0], levels[-1]
+    first, last = report.levels[0], report.levels[-1]
     speedup = Speedup(before_ms=first.ms_per_step, after_ms=last.ms_per_step, ratio=last.speedup)
-    profiles = [level.profile for level in levels]
-    return _compared(first.profile, last.profile, profiles, speedup)
+    return _compared(first.profile, last.profile, plan_stages(report), speedup)
 
 
 def panel_names(profiles: Sequence[Profile]) -> tuple[str, ...]:
@@ -104,10 +113,10 @@ def panel_names(profiles: Sequence[Profile]) -> tuple[str, ...]:
 
 
 def _compared(
-    before: Profile, after: Profile, levels: Sequence[Profile], speedup: Speedup | None = None
+    before: Profile, after: Profile, levels: Sequence[Stage], speedup: Speedup | None = None
 ) -> Overview:
-    verdict = compare.verdict_from_digests(before, after)
-    comparison = compare.compare(before, after, speedup=speedup, verdict=verdict)
+    verdict = side_by_side.verdict_from_digests(before, after)
+    comparison = side_by_side.compare(before, after, speedup=speedup, verdict=verdict)
     return comparison_overview(comparison, levels)
 
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from syncprobe.analysis.compare import Comparison
-    from syncprobe.analysis.levels import PlanReport
-    from syncprobe.analysis.model import Profile
+    from syncprobe.comparison.levels import PlanReport
+    from syncprobe.comparison.side_by_side import Comparison
+    from syncprobe.profiles.model import Profile
     from syncprobe.rendering import Page, SourceText
     from syncprobe.rendering.html.overview import Overview
     from syncprobe.rendering.html.profile_panel import ProfilePanel
@@ -86,7 +86,7 @@ def render_comparison(comparison: Comparison, page: Page | None = None) -> str:
 def render_plan(report: PlanReport, page: Page | None = None) -> str:
     """The levels of the plan on one page: the first and the last side by side, then each on its own."""
     source = None if page is None else page.source
-    return _filled(plan_overview(report.levels), [each.profile for each in report.levels], source)
+    return _filled(plan_overview(report), [each.profile for each in report.levels], source)
 
 
 def check_templates() -> None:

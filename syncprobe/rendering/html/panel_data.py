@@ -8,14 +8,15 @@ from syncprobe.findings import RULES
 from syncprobe.rendering import figures
 from syncprobe.rendering.html.embedding import Interned
 from syncprobe.rendering.html.findings import plan_step_text
-from syncprobe.rendering.summary import modelled_label
+from syncprobe.rendering.html.timeline import step_caption, step_name
+from syncprobe.rendering.labels import has_plan, modelled_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from syncprobe.analysis.model import Finding, Profile, Site, Span, Timeline
     from syncprobe.events import CallSite
     from syncprobe.findings import Rule
+    from syncprobe.profiles.model import Finding, Profile, Site, Span, Timeline
     from syncprobe.rendering import SourceText
     from syncprobe.rendering.html.findings import Place, RuleCard
 
@@ -32,10 +33,10 @@ class PanelData:
     def collect(self, cards: Sequence[RuleCard]) -> dict[str, Any]:
         """Everything; the order of the rows' fields is that of ``decode.js``."""
         profile = self._profile
-        timeline = None if profile.timeline is None else self._timeline(profile.timeline)
+        kept = () if profile.timeline is None else (profile.timeline, *profile.other_timelines)
         rows = {
             "sites": [self._site(site) for site in profile.sites],
-            "timeline": timeline,
+            "timelines": [self._timeline(timeline) for timeline in kept],
             "findings": {
                 card.id: [_finding(place) for place in card.hidden] for card in cards if card.hidden
             },
@@ -65,7 +66,6 @@ class PanelData:
             site.needed_per_step,
             self._names.place(str(site.sync_class or "")),
             self._names.place(site.rule or ""),
-            site.plan_step,
             [
                 [caller.count, *(self._places.place(frame) for frame in caller.stack)]
                 for caller in site.callers
@@ -74,7 +74,11 @@ class PanelData:
 
     def _timeline(self, timeline: Timeline) -> dict[str, Any]:
         return {
+            "caption": step_caption(self._profile, timeline),
+            "name": step_name(self._profile, timeline),
             "duration": timeline.duration_us,
+            "leftOut": timeline.spans_left_out,
+            "deviceFree": timeline.device_free_us,
             "regions": [
                 [self._names.place(stretch.region), stretch.start_us, stretch.duration_us]
                 for stretch in timeline.regions
@@ -110,7 +114,9 @@ class PanelData:
             name: {
                 "title": texts[name].title,
                 "advice": texts[name].advice,
-                "planStep": plan_step_text(texts[name].plan_step),
+                "planStep": plan_step_text(texts[name].plan_step)
+                if has_plan(self._profile.run)
+                else "",
             }
             for name in used
         }

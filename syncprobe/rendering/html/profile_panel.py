@@ -6,26 +6,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from syncprobe.rendering import details, figures
-from syncprobe.rendering.details import Column, Section
+from syncprobe.rendering.html.calls import call_tree
 from syncprobe.rendering.html.environment import facts
 from syncprobe.rendering.html.findings import rule_cards
 from syncprobe.rendering.html.panel_data import PanelData
 from syncprobe.rendering.html.regions import region_charts
 from syncprobe.rendering.html.tiles import profile_tiles, shares
 from syncprobe.rendering.html.timeline import timeline_text
-from syncprobe.rendering.summary import line_sentence, modelled_label, summarise
+from syncprobe.rendering.labels import modelled_label
+from syncprobe.rendering.lines.rows import beneath_sentence, line_sentence
+from syncprobe.rendering.summary import summarise
+from syncprobe.rendering.tables import Column, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from syncprobe.analysis.model import Profile
+    from syncprobe.profiles.model import Profile
     from syncprobe.rendering import SourceText
+    from syncprobe.rendering.html.calls import Call
     from syncprobe.rendering.html.charts import Chart
     from syncprobe.rendering.html.findings import RuleCard
     from syncprobe.rendering.html.tiles import Share, Tile
     from syncprobe.rendering.html.timeline import TimelineText
+    from syncprobe.rendering.lines.costly import CostlyLine
     from syncprobe.rendering.summary import Summary
-    from syncprobe.rendering.worth import CostlyLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,10 @@ class ProfilePanel:
     charts: tuple[Chart, ...]
     timeline: TimelineText | None
     cards: tuple[RuleCard, ...]
+    hot_spots: tuple[Section, ...]
+    """The host's own code, where a pass was sampled."""
+    calls: tuple[Call, ...]
+    """The same as a tree."""
     tables: tuple[Section, ...]
     facts: tuple[tuple[str, str], ...]
     has_source: bool
@@ -69,7 +77,7 @@ def profile_panel(
     identity: str, name: str, profile: Profile, source: SourceText | None
 ) -> ProfilePanel:
     """Everything about one profile."""
-    summary, cards = summarise(profile), rule_cards(profile)
+    summary, cards = summarise(profile, source), rule_cards(profile, source)
     answer, _, explanation = summary.verdict.partition(": ")
     data = PanelData(profile, source).collect(cards)
     return ProfilePanel(
@@ -86,6 +94,8 @@ def profile_panel(
         charts=tuple(region_charts(identity, profile)),
         timeline=timeline_text(profile),
         cards=cards,
+        hot_spots=tuple(details.hot_spots(profile)),
+        calls=call_tree(profile),
         tables=(*_listings(profile), *_ceilings(profile)),
         facts=facts(profile),
         has_source=any(text for _, _, text in data["places"]),
@@ -98,7 +108,7 @@ def _line(line: CostlyLine, source: SourceText | None) -> Line:
         place=figures.place(line.site),
         cost_us=figures.duration(line.cost_us),
         share="" if line.share is None else figures.percent(line.share),
-        what=line_sentence(line),
+        what="; ".join(filter(None, (line_sentence(line), beneath_sentence(line)))),
         source="" if source is None else source(line.site),
     )
 

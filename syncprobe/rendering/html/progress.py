@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from syncprobe.analysis.compare import SCENARIO
-from syncprobe.rendering.html.charts import Chart, Form, Series
-from syncprobe.rendering.summary import measured_label, modelled_label, variant_name
+from syncprobe.comparison.side_by_side import SCENARIO
+from syncprobe.findings.explanations import PLAN_STEPS
+from syncprobe.profiles.titles import variant_name
+from syncprobe.rendering.html.charts import Chart, Series
+from syncprobe.rendering.labels import measured_label, modelled_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from syncprobe.analysis.model import Profile
+    from syncprobe.comparison.levels import PlanReport
+    from syncprobe.profiles.model import Profile
 
 RATES: Final = {
     "syncs": "syncs",
@@ -42,11 +46,45 @@ def scenario_warning(profiles: Sequence[Profile]) -> str | None:
     return f"Not the same scenario: {'; '.join(differing)}." if differing else None
 
 
-def progress_charts(prefix: str, levels: Sequence[Profile]) -> Iterator[Chart]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One level of the plan: a bar in every chart."""
+
+    label: str
+    profile: Profile
+    measured_ms: float | None
+
+
+def stages_of(profiles: Sequence[Profile]) -> tuple[Stage, ...]:
+    """The levels that saved profiles are."""
+    return tuple(
+        Stage(
+            label=_label(profile.run.patches, PLAN_STEPS),
+            profile=profile,
+            measured_ms=_median(profile),
+        )
+        for profile in profiles
+    )
+
+
+def plan_stages(report: PlanReport) -> tuple[Stage, ...]:
+    """The levels that were run in turns, with the figures of the headline."""
+    names = {step.number: step.name for step in report.steps}
+    return tuple(
+        Stage(
+            label=_label(level.profile.run.patches, names),
+            profile=level.profile,
+            measured_ms=level.ms_per_step,
+        )
+        for level in report.levels
+    )
+
+
+def progress_charts(prefix: str, levels: Sequence[Stage]) -> Iterator[Chart]:
     """Events, bytes and time at every level, per step."""
-    last = levels[-1]
+    last = levels[-1].profile
     for title, key in RATES.items():
-        values = tuple(level.per_step.get(key, 0.0) for level in levels)
+        values = tuple(level.profile.per_step.get(key, 0.0) for level in levels)
         yield _chart(levels, f"{prefix}-{key}", title, title, {title: values})
     yield _chart(
         levels,
@@ -54,18 +92,25 @@ def progress_charts(prefix: str, levels: Sequence[Profile]) -> Iterator[Chart]:
         "bytes moved",
         "bytes",
         {
-            name: tuple(level.per_step.get(key, 0.0) for level in levels)
+            name: tuple(level.profile.per_step.get(key, 0.0) for level in levels)
             for name, key in BYTES.items()
         },
     )
-    modelled = tuple(level.time.modelled_ms_per_step for level in levels)
+    modelled = tuple(level.profile.time.modelled_ms_per_step for level in levels)
     if any(modelled):
         label = f"time, {modelled_label(last)}"
         yield _chart(levels, f"{prefix}-modelled", label, "ms", {modelled_label(last): modelled})
-    measured = tuple(_median(level) for level in levels)
+    measured = tuple(level.measured_ms for level in levels)
     if any(measured):
         label = f"median time, {measured_label(last)}"
         yield _chart(levels, f"{prefix}-measured", label, "ms", {measured_label(last): measured})
+
+
+def _label(patches: Sequence[int], names: Mapping[int, str]) -> str:
+    """What a level adds to the one before: the number and the name of its last step."""
+    if not patches:
+        return variant_name(())
+    return f"+ {patches[-1]} {names.get(patches[-1], '')}".rstrip()
 
 
 def _median(profile: Profile) -> float | None:
@@ -74,7 +119,7 @@ def _median(profile: Profile) -> float | None:
 
 
 def _chart(
-    levels: Sequence[Profile],
+    levels: Sequence[Stage],
     identity: str,
     title: str,
     unit: str,
@@ -83,14 +128,13 @@ def _chart(
     colours = ("after", "before")
     return Chart(
         id=identity,
-        title=f"{title[0].upper()}{title[1:]} per {levels[-1].rate_noun}",
+        title=f"{title[0].upper()}{title[1:]} per {levels[-1].profile.rate_noun}",
         unit=unit,
-        labels=tuple(variant_name(level.run.patches) for level in levels),
+        labels=tuple(level.label for level in levels),
         series=tuple(
             Series(name=name, values=figures, colour=colour)
             for (name, figures), colour in zip(values.items(), colours, strict=False)
         ),
-        form=Form.COLUMNS,
         is_stacked=True,
-        label_title="plan steps",
+        label_title="plan, step by step",
     )

@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from syncprobe.analysis.model import SyncClass
+from syncprobe.profiles.model import SyncClass
+from syncprobe.profiles.titles import variant_name
 from syncprobe.rendering.html.charts import Chart, Series
-from syncprobe.rendering.summary import measured_label, modelled_label, variant_name
+from syncprobe.rendering.labels import measured_label, modelled_label
 from syncprobe.rendering.worth import sync_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from syncprobe.analysis.model import Profile, Region
+    from syncprobe.profiles.model import Profile, Region
 
     Reading = Callable[[Region], float | None]
 
 MAX_REGIONS: Final = 12
+MEANS: Final = "Means over the steps: they add up, also where a region is not in every step."
 
 
 def region_charts(prefix: str, profile: Profile) -> Iterator[Chart]:
@@ -27,7 +29,12 @@ def region_charts(prefix: str, profile: Profile) -> Iterator[Chart]:
     if names and series:
         title = f"Time by region, per {profile.rate_noun}"
         yield Chart(
-            id=f"{prefix}-time", title=title, unit="ms", labels=names, series=series, note=note
+            id=f"{prefix}-time",
+            title=title,
+            unit="ms",
+            labels=names,
+            series=series,
+            note=f"{note} {MEANS}".strip() if profile.run.steps else note,
         )
     if names:
         yield _syncs_by_class(prefix, profile, names, note)

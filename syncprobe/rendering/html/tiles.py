@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from syncprobe.rendering import figures
-from syncprobe.rendering.summary import measured_label, modelled_label
+from syncprobe.rendering.labels import measured_label, modelled_label
+from syncprobe.rendering.variants.ratios import measured_ratio
 from syncprobe.rendering.worth import sync_classes, worth_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from syncprobe.analysis.compare import Comparison
-    from syncprobe.analysis.model import Profile
+    from syncprobe.comparison.side_by_side import Comparison
+    from syncprobe.profiles.model import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +94,7 @@ def comparison_tiles(comparison: Comparison) -> Iterator[Tile]:
             label=f"Time per {noun}, {modelled_label(after)}",
             value=_arrow(modelled[0], modelled[1], figures.duration),
             unit="ms",
-            note=f"{figures.speedup(modelled[0] / modelled[1])} as fast",
+            note=figures.faster(modelled[0] / modelled[1]),
         )
 
 
@@ -149,13 +150,11 @@ def _measured_pair(comparison: Comparison) -> Iterator[Tile]:
     after, speedup = comparison.after, comparison.speedup
     label = f"Time per {after.rate_noun}, {measured_label(after)}"
     if speedup is not None:
-        ratio = speedup.ratio
         yield Tile(
             label=label,
             value=_arrow(speedup.before_ms, speedup.after_ms, figures.duration),
             unit="ms",
-            note=f"{figures.speedup(ratio.median)} as fast, 95% interval "
-            f"{figures.speedup(ratio.low)} to {figures.speedup(ratio.high)}",
+            note=measured_ratio(speedup.ratio),
         )
         return
     spreads = comparison.before.time.measured_ms_per_step, after.time.measured_ms_per_step

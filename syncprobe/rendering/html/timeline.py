@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import EventKind
 from syncprobe.rendering import figures
-from syncprobe.rendering.details import LINE, Column, Section
-from syncprobe.rendering.summary import modelled_label
+from syncprobe.rendering.labels import modelled_label
+from syncprobe.rendering.tables import LINE, Column, Section
 
 if TYPE_CHECKING:
-    from syncprobe.analysis.model import Profile, Span, Timeline
+    from syncprobe.profiles.model import Profile, Span, Timeline
 
 LONGEST: Final = 10
+_WHICH: Final = {
+    "median": "It is the median step, by its number of events and then by time.",
+    "most events": "It is the step with most events, not a usual one.",
+    "longest": "It is the longest step, not a usual one.",
+    "longest, most events": "It is the longest step and the one with most events, not a usual one.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +28,8 @@ class TimelineText:
     """What the drawing shows."""
 
     caption: str
+    has_unknown: bool
+    """Something in it was not recorded."""
     notes: tuple[str, ...]
     tables: tuple[Section, ...]
 
@@ -33,20 +41,46 @@ def timeline_text(profile: Profile) -> TimelineText | None:
         return None
     label = modelled_label(profile)
     return TimelineText(
-        caption=_caption(profile, timeline, label),
+        caption=step_caption(profile, timeline),
+        has_unknown=any(
+            each.spans_left_out or each.device_free_us
+            for each in (timeline, *profile.other_timelines)
+        ),
         notes=tuple(_notes(profile, timeline)),
         tables=(_by_region(timeline, label), _longest_waits(timeline, label)),
     )
 
 
-def _caption(profile: Profile, timeline: Timeline, label: str) -> str:
-    duration = f"{figures.duration(timeline.duration_us / 1e3)} ms"
+def step_caption(profile: Profile, timeline: Timeline) -> str:
+    """Which step it is, and how long."""
+    duration = f"{figures.duration(timeline.duration_us / 1e3)} ms, {modelled_label(profile)}"
     if not profile.run.steps:
-        return f"The whole run, {duration}, {label}: no steps were marked."
+        return f"The whole run, {duration}: no steps were marked."
     return (
-        f"Step {timeline.step} of {profile.run.steps:,}, counted from 0 after warm-up: "
-        f"{duration}, {label}. It is the recorded step with most events, not an average one."
+        f"Step {timeline.step} of {profile.run.steps:,}, counted from 0 after warm-up: {duration}. "
+        f"{_WHICH[_sort(profile, timeline)]}"
     )
+
+
+def step_name(profile: Profile, timeline: Timeline) -> str:
+    """What the picker calls a step."""
+    return f"step {timeline.step}, {_sort(profile, timeline)}"
+
+
+def _sort(profile: Profile, timeline: Timeline) -> str:
+    """Why a step was kept."""
+    if timeline == profile.timeline:
+        return "median"
+    kept = (profile.timeline, *profile.other_timelines)
+    is_longest = timeline.duration_us >= max(each.duration_us for each in kept if each is not None)
+    is_fullest = _events(timeline) >= max(_events(each) for each in kept if each is not None)
+    if is_longest and is_fullest:
+        return "longest, most events"
+    return "longest" if is_longest else "most events"
+
+
+def _events(timeline: Timeline) -> int:
+    return len(timeline.spans) + timeline.spans_left_out
 
 
 def _notes(profile: Profile, timeline: Timeline) -> list[str]:
@@ -57,8 +91,10 @@ def _notes(profile: Profile, timeline: Timeline) -> list[str]:
     if timeline.spans_left_out:
         notes.append(
             f"{figures.noun(timeline.spans_left_out, 'further event')} of this {profile.rate_noun} "
-            "did not fit into the profile and are missing here; counts and tables have them."
+            "did not fit into the profile: the time they took is hatched. Counts and tables have them."
         )
+    if timeline.device_free_us > 0:
+        notes.append("Where the device still works for an earlier step, it is hatched too.")
     notes.append(
         "Where events are thinner than a pixel, their height says how much of it they fill."
     )

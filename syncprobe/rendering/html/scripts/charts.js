@@ -43,9 +43,20 @@ const seriesOptions = (series, isCurve) => {
   };
 };
 
-const shortened = (text) => {
-  const most = window.innerWidth < 760 ? 14 : 26;
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+const LABEL_LINES = 4;
+
+// A label on as many lines as a bar has room beside it.
+const wrapped = (text) => {
+  const most = window.innerWidth < 760 ? 14 : 24;
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (longer.length <= most || lines.at(-1) === "") lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  const shown = lines.slice(0, LABEL_LINES).map((line) => (line.length > most ? `${line.slice(0, most - 1)}…` : line));
+  if (lines.length > LABEL_LINES) shown[LABEL_LINES - 1] += " …";
+  return shown.length === 1 ? shown[0] : shown;
 };
 
 const scales = (spec) => {
@@ -64,7 +75,7 @@ const scales = (spec) => {
     stacked: spec.stacked,
     grid: { display: false },
     title: { display: spec.form === "curve", text: spec.labelTitle },
-    ticks: { callback: (place) => shortened(spec.labels[place] ?? ""), autoSkip: spec.form === "curve", maxTicksLimit: spec.form === "curve" ? 8 : undefined, maxRotation: 45 },
+    ticks: { callback: (place) => wrapped(spec.labels[place] ?? ""), autoSkip: spec.form === "curve", maxTicksLimit: spec.form === "curve" ? 8 : undefined, maxRotation: 45 },
   };
   return spec.form === "rows" ? { x: value, y: label } : { x: label, y: value };
 };

@@ -4,7 +4,7 @@ const decodePlace = ([place, fn, text]) => ({ place, function: fn, text });
 
 const decodeSite = (row, names, places) => {
   const [place, kind, operation, entry, region, blocking, count, perStep, bytes, stall, host, needed,
-    syncClass, rule, planStep, callers] = row;
+    syncClass, rule, callers] = row;
   const site = {
     ...places[place],
     kind: names[kind],
@@ -20,7 +20,6 @@ const decodeSite = (row, names, places) => {
     needed,
     syncClass: names[syncClass],
     rule: names[rule],
-    planStep,
     callers: callers.map(([times, ...frames]) => ({ times, frames: frames.map((each) => places[each]) })),
   };
   site.haystack = [site.place, site.function, site.text, site.kind, site.operation, site.entry,
@@ -45,17 +44,18 @@ const decodeSpan = (row, names, places) => {
   };
 };
 
+const decodeTimeline = (timeline, names, places) => ({
+  ...timeline,
+  regions: timeline.regions.map(([name, start, duration]) => ({ name: names[name], start, duration })),
+  spans: timeline.spans.map((row) => decodeSpan(row, names, places)),
+});
+
 const decodePanel = (id) => {
   const data = embeddedData(`${id}-data`);
   const places = data.places.map(decodePlace);
-  const timeline = data.timeline && {
-    duration: data.timeline.duration,
-    regions: data.timeline.regions.map(([name, start, duration]) => ({
-      name: data.names[name],
-      start,
-      duration,
-    })),
-    spans: data.timeline.spans.map((row) => decodeSpan(row, data.names, places)),
+  return {
+    ...data,
+    timelines: data.timelines.map((each) => decodeTimeline(each, data.names, places)),
+    sites: data.sites.map((row) => decodeSite(row, data.names, places)),
   };
-  return { ...data, timeline, sites: data.sites.map((row) => decodeSite(row, data.names, places)) };
 };

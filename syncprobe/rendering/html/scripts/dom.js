@@ -49,8 +49,9 @@ const showNumber = (value) => {
   if (Number.isInteger(value)) return grouped(value + 0, 0); // there is no minus nought
   const size = Math.abs(value);
   if (size >= 100) return grouped(value, 1);
-  if (size >= 0.01) return String(Number(value.toFixed(2)));
-  return value.toPrecision(1);
+  if (size < 0.01) return value.toPrecision(1);
+  const digits = [2, 3, 4, 5].find((each) => Number(value.toFixed(each)) !== Math.round(value)) ?? 6;
+  return String(Number(value.toFixed(digits)));
 };
 
 const showDuration = (value) => {

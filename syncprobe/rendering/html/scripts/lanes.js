@@ -118,6 +118,42 @@ const drawThin = (context, thin) => {
   }
 };
 
+// Where nothing was recorded, or the device works for somebody else, there is nothing to say: no lane is empty there.
+const unknownStretches = (timeline) => {
+  const stretches = [];
+  if (timeline.leftOut) {
+    const last = timeline.spans.at(-1);
+    const start = last ? last.start + last.host : 0;
+    stretches.push({ lane: "host", start, end: timeline.duration }, { lane: "device", start, end: timeline.duration });
+  }
+  if (timeline.deviceFree > 0) stretches.push({ lane: "device", start: 0, end: Math.min(timeline.deviceFree, timeline.duration) });
+  return stretches;
+};
+
+const drawUnknown = (context, timeline, view, scale) => {
+  for (const { lane, start, end } of unknownStretches(timeline)) {
+    const { top, height } = LANES[lane];
+    const left = Math.max(scale(start), GUTTER);
+    const right = scale(Math.min(end, view.end));
+    if (right <= left) continue;
+    context.save();
+    context.beginPath();
+    context.rect(left, top, right - left, height);
+    context.clip();
+    context.fillStyle = cssColour("surface");
+    context.fillRect(left, top, right - left, height);
+    context.strokeStyle = cssColour("unknown");
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let x = Math.floor(left / 8) * 8 - height; x < right; x += 8) {
+      context.moveTo(x, top + height);
+      context.lineTo(x + height, top);
+    }
+    context.stroke();
+    context.restore();
+  }
+};
+
 const drawLanes = (canvas, timeline, parts, view, colours) => {
   const { context, width } = prepared(canvas, LANES_HEIGHT);
   const scale = (us) => GUTTER + ((us - view.start) / (view.end - view.start)) * (width - GUTTER);
@@ -126,6 +162,7 @@ const drawLanes = (canvas, timeline, parts, view, colours) => {
   context.fillRect(GUTTER, LANES.host.top, width - GUTTER, LANES.host.height);
   context.fillStyle = cssColour("idle");
   context.fillRect(GUTTER, LANES.device.top, width - GUTTER, LANES.device.height);
+  drawUnknown(context, timeline, view, scale);
   drawRegions(context, timeline, view, scale, colours);
   drawSpans(context, parts, view, scale);
   context.fillStyle = cssColour("muted");

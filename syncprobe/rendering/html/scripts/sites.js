@@ -1,60 +1,92 @@
-// The table of sites: thousands of rows stay quick because only some of them are in the page.
+// The table of sites, one row for each line of source: thousands stay quick because only some are in the page.
 
 const PAGE_ROWS = matchMedia("(max-width: 760px)").matches ? 25 : 200;
 
-const showOr = (show) => (value) => (value === null || value === "" ? "-" : show(value));
-
 const COLUMNS = [
   { key: "place", title: "line" },
-  { key: "kind", title: "kind" },
-  { key: "operation", title: "operation" },
+  { key: "what", title: "what, per step" },
   { key: "region", title: "region" },
   { key: "count", title: "count", show: showNumber },
-  { key: "perStep", title: "per step", show: showNumber },
   { key: "bytes", title: "bytes", show: showBytes },
   { key: "stall", title: "stall, us", show: showDuration },
   { key: "host", title: "host, us", show: showDuration },
   { key: "syncClass", title: "class" },
   { key: "rule", title: "rule" },
-  { key: "planStep", title: "plan step", show: showOr(String) },
 ];
+const SUMS = ["count", "perStep", "bytes", "stall", "host"];
+const LISTS = ["region", "syncClass", "rule"];
+
+const sumOf = (sites, key) => sites.reduce((sum, site) => sum + site[key], 0);
+
+// All that the sites of one line do, together.
+const lineOf = (sites) => {
+  const [{ place, function: fn, text }] = sites;
+  const line = { place, function: fn, text, sites, kinds: new Map() };
+  for (const key of SUMS) line[key] = sumOf(sites, key);
+  for (const key of LISTS) line[key] = [...new Set(sites.map((site) => site[key]))].filter(Boolean).sort().join(", ");
+  for (const site of sites) line.kinds.set(site.kind, [...(line.kinds.get(site.kind) ?? []), site]);
+  line.what = [...line.kinds.keys()].join(" ");
+  return line;
+};
+
+const byLine = (sites) => {
+  const lines = new Map();
+  for (const site of sites) {
+    if (!lines.has(site.place)) lines.set(site.place, []);
+    lines.get(site.place).push(site);
+  }
+  return [...lines.values()].map(lineOf);
+};
 
 const byColumn = (key, isDescending) => (first, second) => {
   const [one, other] = [first[key], second[key]];
   if (one === other) return 0;
-  if (one === null || one === "") return 1; // what is not known comes last, either way
-  if (other === null || other === "") return -1;
+  if (one === "") return 1; // what is not known comes last, either way
+  if (other === "") return -1;
   const order = typeof one === "number" ? one - other : one < other ? -1 : 1;
   return isDescending ? -order : order;
 };
 
-const siteCell = (site, { key, title, show }) => {
+const kindBadge = (kind, isBlocking) => element("span", { class: isBlocking ? "badge blocking" : "badge" }, kind);
+
+const lineCell = (line, { key, title, show }) => {
   const attributes = { "data-label": title, class: show ? "number" : null };
   if (key === "place") {
     return element("td", { ...attributes, class: "line" },
-      element("button", { type: "button", class: "place", "aria-expanded": "false" }, code(site.place)),
-      site.function && element("small", {}, isolated(site.function)),
-      site.text && code(site.text, "source"));
+      element("button", { type: "button", class: "place", "aria-expanded": "false" }, code(line.place)),
+      line.function && element("small", {}, isolated(line.function)),
+      line.text && code(line.text, "source"));
   }
-  if (key === "kind") {
-    const name = site.isBlocking ? "badge blocking" : "badge";
-    return element("td", attributes, element("span", { class: name }, site.kind));
+  if (key === "what") {
+    const kinds = [...line.kinds].flatMap(([kind, sites]) => [element("span", { class: "kind" },
+      `${showNumber(sumOf(sites, "perStep"))} `, kindBadge(kind, sites.some((site) => site.isBlocking))), " "]);
+    return element("td", attributes, ...kinds);
   }
-  if (key === "operation") return element("td", attributes, code(site.operation));
-  const value = site[key];
-  return element("td", attributes, show ? show(value) : isolated(value || "-"));
+  return element("td", attributes, show ? show(line[key]) : isolated(line[key] || "-"));
 };
 
-const siteDetails = (site, data) => {
-  const parts = site.text ? [element("p", {}, code(site.text))] : [];
-  const rule = data.rules[site.rule];
-  if (rule) {
-    parts.push(element("p", {}, element("strong", {}, `${site.rule} `, isolated(rule.title))),
-      element("p", {}, prose(rule.advice)),
-      element("p", { class: "note" }, `Plan step ${rule.planStep}. More: `, code(`syncprobe explain ${site.rule}`)));
-  } else if (site.rule) {
-    parts.push(element("p", {}, isolated(site.rule)));
-  }
+const siteFacts = (site, data) => {
+  const facts = [`${showNumber(site.perStep)} per ${data.rateNoun}`, `${showNumber(site.count)} in all`,
+    `${showDuration(site.host)} us ${data.modelled}`];
+  if (site.stall) facts.push(`of it waiting ${showDuration(site.stall)}`);
+  if (site.bytes) facts.push(showBytes(site.bytes));
+  if (site.syncClass) facts.push(site.syncClass);
+  return facts.join(", ");
+};
+
+const ruleText = (name, data) => {
+  const rule = data.rules[name];
+  if (!rule) return [element("p", {}, isolated(name))];
+  const step = rule.planStep ? `Plan step ${rule.planStep}. ` : "";
+  return [
+    element("p", {}, element("strong", {}, `${name} `, isolated(rule.title))),
+    element("p", {}, prose(rule.advice)),
+    element("p", { class: "note" }, `${step}More: `, code(`syncprobe explain ${name}`))];
+};
+
+const siteText = (site, data) => {
+  const parts = [element("p", {}, kindBadge(site.kind, site.isBlocking), " ", code(site.operation),
+    " in ", isolated(site.region), `: ${siteFacts(site, data)}.`)];
   if (site.isBlocking && site.needed > 0) {
     parts.push(element("p", {}, `${showNumber(Math.min(site.needed, site.perStep))} of ${showNumber(site.perStep)} per ${data.rateNoun} are needed.`));
   }
@@ -64,7 +96,15 @@ const siteDetails = (site, data) => {
     parts.push(element("p", { class: "note" }, `Called ${showNumber(times)} times ${frames.length ? "from" : "from the top"}`),
       element("ol", { class: "callers" }, ...lines));
   }
-  if (!rule && !site.callers.length) parts.push(element("p", { class: "note" }, "No rule applies, and no caller is known."));
+  return parts;
+};
+
+const lineDetails = (line, data) => {
+  const rules = [...new Set(line.sites.map((site) => site.rule))].filter(Boolean);
+  const parts = [
+    ...(line.text ? [element("p", {}, code(line.text))] : []),
+    ...rules.flatMap((name) => ruleText(name, data)),
+    ...line.sites.flatMap((site) => siteText(site, data))];
   return element("tr", { class: "details" }, element("td", { colspan: COLUMNS.length }, ...parts));
 };
 
@@ -76,6 +116,7 @@ class SitesTable {
   constructor(root, data) {
     this.root = root;
     this.data = data;
+    this.total = byLine(data.sites).length;
     this.sorting = { key: "host", isDescending: true };
     this.limit = PAGE_ROWS;
     this.build();
@@ -106,7 +147,7 @@ class SitesTable {
   }
 
   head(column) {
-    const title = column.title.replace("step", column.key === "perStep" ? this.data.rateNoun : "step");
+    const title = column.title.replace("step", this.data.rateNoun);
     const button = element("button", { type: "button", "data-key": column.key }, title);
     button.addEventListener("click", () => {
       const isSame = this.sorting.key === column.key;
@@ -128,16 +169,15 @@ class SitesTable {
 
   update() {
     const { key, isDescending } = this.sorting;
-    this.found = this.matching().sort(byColumn(key, isDescending));
+    this.found = byLine(this.matching()).sort(byColumn(key, isDescending));
     this.shown = this.found.slice(0, this.limit);
-    this.body.replaceChildren(...this.shown.map((site, place) => element("tr", { "data-row": place },
-      ...COLUMNS.map((column) => siteCell(site, column)))));
+    this.body.replaceChildren(...this.shown.map((line, place) => element("tr", { "data-row": place },
+      ...COLUMNS.map((column) => lineCell(line, column)))));
     COLUMNS.forEach((column, place) => {
       const order = column.key !== key ? "none" : isDescending ? "descending" : "ascending";
       this.heads[place].setAttribute("aria-sort", order);
     });
-    const total = showNumber(this.data.sites.length);
-    this.status.textContent = `${showNumber(this.found.length)} of ${total} sites`;
+    this.status.textContent = `${showNumber(this.found.length)} of ${showNumber(this.total)} lines`;
     const left = this.found.length - this.shown.length;
     this.more.hidden = left <= 0;
     this.more.textContent = `Show ${showNumber(Math.min(left, PAGE_ROWS))} more (${showNumber(left)} left)`;
@@ -150,7 +190,7 @@ class SitesTable {
     const isOpen = button.getAttribute("aria-expanded") === "true";
     button.setAttribute("aria-expanded", String(!isOpen));
     if (isOpen) row.nextElementSibling.remove();
-    else row.after(siteDetails(this.shown[Number(row.dataset.row)], this.data));
+    else row.after(lineDetails(this.shown[Number(row.dataset.row)], this.data));
   }
 
   find(text) {

@@ -16,8 +16,8 @@ const startPanel = (panel) => {
     button.addEventListener("click", () => sites?.find(button.dataset.place));
   }
   const drawing = panel.querySelector("[data-timeline]");
-  if (drawing && data.timeline) {
-    timelines.push(new TimelineView(drawing, data.timeline, (text) => sites?.find(text)));
+  if (drawing && data.timelines.length) {
+    timelines.push(new TimelineView(drawing, data.timelines, (text) => sites?.find(text)));
   }
 };
 

@@ -5,20 +5,36 @@ const SMALLEST_US = 2;
 const DRAG_PX = 4;
 
 class TimelineView {
-  constructor(root, timeline, findSite) {
+  constructor(root, timelines, findSite) {
     this.root = root;
-    this.timeline = timeline;
     this.findSite = findSite;
     this.lanes = root.querySelector(".lanes");
     this.map = root.querySelector(".map");
     this.readout = root.querySelector(".readout");
-    this.parts = timeline.spans.flatMap((span) => partsOf(span).map((part) => ({ ...part, span })));
-    this.names = [...new Set(timeline.regions.map((region) => region.name))];
-    this.view = { start: 0, end: Math.max(timeline.duration, SMALLEST_US) };
-    this.isKept = false;
-    this.addButtons();
+    // One colour for a region, whichever step is shown.
+    this.names = [...new Set(timelines.flatMap(({ regions }) => regions.map((region) => region.name)))];
+    this.addPicker(timelines);
     this.listen();
+    this.choose(timelines[0]);
+  }
+
+  choose(timeline) {
+    this.timeline = timeline;
+    this.parts = timeline.spans.flatMap((span) => partsOf(span).map((part) => ({ ...part, span })));
+    this.view = { start: 0, end: this.whole };
+    this.isKept = false;
+    this.caption = this.root.parentElement.querySelector(".caption");
+    this.caption.textContent = timeline.caption;
+    this.addButtons();
     this.draw();
+  }
+
+  addPicker(timelines) {
+    if (timelines.length < 2) return;
+    const select = element("select", { "aria-label": "Step to show" },
+      ...timelines.map((timeline, place) => element("option", { value: place }, timeline.name)));
+    select.addEventListener("change", () => this.choose(timelines[select.selectedIndex]));
+    this.root.querySelector(".tools").prepend(element("label", { class: "picker" }, element("span", {}, "show"), select));
   }
 
   colour(name) {
@@ -31,7 +47,8 @@ class TimelineView {
       made.addEventListener("click", work);
       return made;
     };
-    const regions = this.names.slice(0, 8).map((name) =>
+    const here = this.names.filter((name) => this.timeline.regions.some((region) => region.name === name));
+    const regions = here.slice(0, 8).map((name) =>
       button(isolated(name), `Zoom to region ${name}`, () => this.zoomToRegion(name)));
     this.root.querySelector(".zooms").replaceChildren(
       button("−", "Zoom out", () => this.zoom(2)),

@@ -1,0 +1,210 @@
+"""The networks' forwards as plain functions of observations that are already on the device.
+
+Replaces: the forward methods of policy.actor_critic, AC_IQN_model, IQN_model, DQN_model, SAC_model, Rainbow_model
+Removes:  noise drawn inside the network, log-probabilities nobody reads, noisy weights recomputed per call
+Keeps:    each matrix product with its shapes and layouts, and each elementwise operation, so equal inputs
+          give equal bits; quantile fractions and normals are given instead of drawn
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.distributions import Normal
+from torch.nn.functional import log_softmax, relu_, softmax
+
+from patches.blocks.row_products import product
+
+if TYPE_CHECKING:
+    from patches.marinenav.observations import Observation
+
+
+def features(network: Any, seen: Observation) -> Tensor:
+    """Observation features ``[B, 256]`` or ``[B, 1, 256]``."""
+    own = relu_(product(seen.own, *layer(network, "self_encoder", "0")))
+    batch = own.shape[0]
+    if seen.objects is None:
+        width = network.max_object_num * network.object_feature_dimension
+        return torch.cat((own, own.new_zeros((*own.shape[:-1], width))), -1)
+    assert seen.absent is not None, "objects come with their mask"
+    objects = relu_(product(seen.objects, *layer(network, "object_encoder", "0")))
+    objects = objects.view(batch, network.max_object_num, -1).masked_fill(seen.absent, 0.0)
+    return torch.cat((own, objects.view(*own.shape[:-1], -1)), -1)
+
+
+def layer(network: Any, *path: str) -> tuple[Tensor, Tensor]:
+    """Weight and bias of a linear layer, without the detours of attribute access on modules."""
+    for name in path:
+        network = network._modules[name]  # noqa: SLF001
+    parameters = network._parameters  # noqa: SLF001
+    return parameters["weight"], parameters["bias"]
+
+
+def _dense(network: Any, name: str, inputs: Tensor) -> Tensor:
+    return relu_(product(inputs, *layer(network, name)))
+
+
+def _encode_action(critic: Any, actions: Tensor) -> Tensor:
+    return relu_(product(actions, *layer(critic, "action_encoder", "0")))
+
+
+def _out(network: Any, name: str, inputs: Tensor) -> Tensor:
+    return product(inputs, *layer(network, name))
+
+
+def deterministic_actions(actor: Any, seen: Observation) -> Tensor:
+    """Actions of AC-IQN and DDPG, ``[B, 2]``."""
+    hidden = _dense(actor, "hidden_layer_2", _dense(actor, "hidden_layer", features(actor, seen)))
+    return _squash(actor, _out(actor, "output_layer", hidden))
+
+
+def _squash(actor: Any, values: Tensor) -> Tensor:
+    squashed: Tensor = actor.atan_scale * torch.atan(values)
+    return squashed
+
+
+def sampled_actions(actor: Any, seen: Observation, normals: Tensor) -> Tensor:
+    """Actions of SAC for given standard normals, ``[B, 2]``."""
+    mean, deviation = _distribution(actor, seen)
+    return _squash(actor, mean + normals.view_as(mean) * deviation)
+
+
+def sampled_actions_with_log_probs(
+    actor: Any, seen: Observation, normals: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Actions of SAC ``[B, 2]`` and their log-probabilities ``[B, 1]``."""
+    mean, deviation = _distribution(actor, seen)
+    # The deviation is an exponential, so there is nothing for argument validation to find.
+    distribution = Normal(mean, deviation, validate_args=False)
+    sample = mean + normals * deviation
+    action = _squash(actor, sample)
+    log_prob = distribution.log_prob(sample) - torch.log(1 - action.pow(2) + 1e-6)  # type: ignore[no-untyped-call]  # torch's own
+    return action, log_prob.sum(1, keepdim=True)
+
+
+def _distribution(actor: Any, seen: Observation) -> tuple[Tensor, Tensor]:
+    hidden = _dense(actor, "hidden_layer_2", _dense(actor, "hidden_layer", features(actor, seen)))
+    log_std = torch.clamp(
+        _out(actor, "output_layer_log_std", hidden), actor.min_log_std, actor.max_log_std
+    )
+    return _out(actor, "output_layer_mu", hidden), log_std.exp()
+
+
+def state_action_hidden(critic: Any, seen: Observation) -> Tensor:
+    """What a critic of DDPG or SAC makes of the state before it looks at the action, ``[B, 128]``."""
+    return _dense(critic, "hidden_layer", features(critic, seen))
+
+
+def state_action_values(critic: Any, hidden: Tensor, actions: Tensor) -> Tensor:
+    """Values of DDPG's and SAC's critics from `state_action_hidden`, ``[B, 1]``."""
+    mixed = hidden * _encode_action(critic, actions)
+    return _out(critic, "output_layer", _dense(critic, "hidden_layer_2", mixed))
+
+
+def _cosine_features(network: Any, state: Tensor, taus: Tensor) -> Tensor:
+    """State features times cosine features of the fractions ``[B, T, 1]``, ``[B * T, 256]``."""
+    batch, num_tau = taus.shape[:2]
+    cos = torch.cos(taus * network.pis)
+    if state.dim() == 3:
+        return state * _dense(network, "cos_embedding", cos)
+    cos_features = _dense(network, "cos_embedding", cos.view(batch * num_tau, network.n))
+    mixed = state.unsqueeze(1) * cos_features.view(batch, num_tau, -1)
+    return mixed.view(batch * num_tau, -1)
+
+
+def quantile_hidden(critic: Any, seen: Observation, taus: Tensor) -> Tensor:
+    """What AC-IQN's critic makes of state and fractions before it looks at the action, ``[B, T, 128]``."""
+    mixed = _cosine_features(critic, features(critic, seen), taus)
+    return _dense(critic, "hidden_layer", mixed).view(*taus.shape[:2], -1)
+
+
+def action_quantiles(critic: Any, hidden: Tensor, actions: Tensor) -> Tensor:
+    """Quantiles of AC-IQN's critic from `quantile_hidden`, ``[B, T]``."""
+    batch, num_tau = hidden.shape[:2]
+    mixed = hidden * _encode_action(critic, actions).unsqueeze(1)
+    mixed = _dense(critic, "hidden_layer_2", mixed.view(batch * num_tau, -1))
+    return _out(critic, "output_layer", mixed).view(batch, num_tau)
+
+
+def all_quantiles(network: Any, seen: Observation, taus: Tensor) -> Tensor:
+    """Quantiles of IQN, ``[B, T, 25]``."""
+    mixed = _dense(
+        network, "hidden_layer", _cosine_features(network, features(network, seen), taus)
+    )
+    mixed = _dense(network, "hidden_layer_2", mixed)
+    return _out(network, "output_layer", mixed).view(*taus.shape[:2], -1)
+
+
+def action_values(network: Any, seen: Observation) -> Tensor:
+    """Values of DQN, ``[B, 25]``."""
+    hidden = _dense(
+        network, "hidden_layer_2", _dense(network, "hidden_layer", features(network, seen))
+    )
+    return _out(network, "output_layer", hidden)
+
+
+Weights = dict[str, tuple[Tensor, Tensor]]
+"""Effective weight and bias of each noisy layer."""
+
+NOISY_LAYERS = (
+    "hidden_layer_v",
+    "hidden_layer_a",
+    "hidden_layer_v_2",
+    "hidden_layer_a_2",
+    "output_layer_v",
+    "output_layer_a",
+)
+
+
+def noisy_weights(network: Any, *, with_noise: bool = True) -> Weights:
+    """Effective weights of Rainbow's six noisy layers."""
+    layers = {name: getattr(network, name) for name in NOISY_LAYERS}
+    if not with_noise:
+        return {name: (layer.weight_mu, layer.bias_mu) for name, layer in layers.items()}
+    return {
+        name: (
+            layer.weight_mu + layer.weight_sigma * layer.weight_epsilon,
+            layer.bias_mu + layer.bias_sigma * layer.bias_epsilon,
+        )
+        for name, layer in layers.items()
+    }
+
+
+def noisy_weights_at_once(network: Any) -> Weights:
+    """The same numbers as `noisy_weights` in two operations, without gradients."""
+    layers = [getattr(network, name) for name in NOISY_LAYERS]
+    sigmas = [part for layer in layers for part in (layer.weight_sigma, layer.bias_sigma)]
+    noises = [part for layer in layers for part in (layer.weight_epsilon, layer.bias_epsilon)]
+    means = [part for layer in layers for part in (layer.weight_mu, layer.bias_mu)]
+    with torch.no_grad():
+        effective = torch._foreach_mul(sigmas, noises)  # noqa: SLF001  # no public name
+        # In place, and in this order: a sum of two numbers is the same either way round.
+        torch._foreach_add_(effective, means)
+    pairs = zip(effective[::2], effective[1::2], strict=True)
+    return dict(zip(NOISY_LAYERS, pairs, strict=True))
+
+
+def atoms(network: Any, seen: Observation, weights: Weights) -> Tensor:
+    """Duelling sums of Rainbow before the softmax, ``[B, 25, 51]``."""
+    state = features(network, seen)
+    value = relu_(product(state, *weights["hidden_layer_v"]))
+    value = relu_(product(value, *weights["hidden_layer_v_2"]))
+    value = product(value, *weights["output_layer_v"])
+    advantage = relu_(product(state, *weights["hidden_layer_a"]))
+    advantage = relu_(product(advantage, *weights["hidden_layer_a_2"]))
+    advantage = product(advantage, *weights["output_layer_a"])
+    value = value.view(-1, 1, network.atoms)
+    advantage = advantage.view(-1, network.action_size, network.atoms)
+    return value + advantage - advantage.mean(1, keepdim=True)
+
+
+def atom_probs(network: Any, seen: Observation, weights: Weights) -> Tensor:
+    """Probabilities of Rainbow's atoms, ``[B, 25, 51]``."""
+    return softmax(atoms(network, seen, weights), dim=2)
+
+
+def atom_log_probs(network: Any, seen: Observation, weights: Weights) -> Tensor:
+    """Their logarithms, ``[B, 25, 51]``."""
+    return log_softmax(atoms(network, seen, weights), dim=2)

@@ -1,0 +1,217 @@
+"""Whether an agent and its networks are still what the patches stand in for.
+
+An agent that brings its own version of a method, a network with hooks, parametrizations, other layers or a
+forward of its own, a memory with its own way to sample: all of these have to be asked, not second-guessed.
+Decisions and updates of such agents are left to the legacy code.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final
+
+from torch import nn
+from torch.nn.modules import module as torch_modules
+
+from legacy_marinenav.policy import AC_IQN_model, DDPG_model, SAC_model
+from legacy_marinenav.policy.agent_kinds import AGENT_KINDS
+from legacy_marinenav.policy.DQN_model import DQN_Policy
+from legacy_marinenav.policy.IQN_model import IQN_Policy
+from legacy_marinenav.policy.Rainbow_model import NoisyLinear, Rainbow_Policy
+from legacy_marinenav.policy.replay_buffer import ReplayBuffer
+from legacy_marinenav.policy.replay_memory_rainbow import ReplayMemory
+from patches.blocks.device_replay import DeviceReplay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_ENCODERS: Final = frozenset({"self_encoder", "object_encoder", "action_encoder"})
+_TWO_ENCODERS: Final = ("self_encoder", "object_encoder")
+_HIDDEN: Final = ("hidden_layer", "hidden_layer_2")
+_VALUE: Final = ("action_encoder", *_HIDDEN, "output_layer")
+_STREAMS: Final = tuple(
+    f"{name}_{stream}{number}"
+    for name, number in (("hidden_layer", ""), ("hidden_layer", "_2"), ("output_layer", ""))
+    for stream in "va"
+)
+_CHILDREN: Final[dict[type, tuple[str, ...]]] = {
+    AC_IQN_model.Actor: (*_TWO_ENCODERS, *_HIDDEN, "output_layer"),
+    AC_IQN_model.Critic: (*_TWO_ENCODERS, "cos_embedding", *_VALUE),
+    DDPG_model.Actor: (*_TWO_ENCODERS, *_HIDDEN, "output_layer"),
+    DDPG_model.Critic: (*_TWO_ENCODERS, *_VALUE),
+    SAC_model.Actor: (*_TWO_ENCODERS, *_HIDDEN, "output_layer_mu", "output_layer_log_std"),
+    SAC_model.Critic: (*_TWO_ENCODERS, *_VALUE),
+    DQN_Policy: (*_TWO_ENCODERS, *_HIDDEN, "output_layer"),
+    IQN_Policy: (*_TWO_ENCODERS, "cos_embedding", *_HIDDEN, "output_layer"),
+    Rainbow_Policy: (*_TWO_ENCODERS, *_STREAMS),
+}
+"""Layers of the networks that are computed here, in their order."""
+
+_OF_NETWORKS: Final = frozenset(
+    {
+        "forward",
+        "observation_features",
+        "hidden_features",
+        "squash",
+        "compute_action",
+        "calc_cos",
+        "reset_noise",
+    }
+)
+_OF_AGENTS: Final = frozenset(
+    {
+        *(kind.act_method for kind in AGENT_KINDS.values()),
+        "_act_continuous",
+        "_forward",
+        "state_to_tensor",
+    }
+)
+_OF_MEMORIES: Final = frozenset({"add", "append", "sample", "state_batch", "update_priorities"})
+_AUTHORS: Final = frozenset({"legacy_marinenav", "patches", "torch"})
+_WATCHER: Final = "syncprobe"
+"""Puts marks around methods of objects, and hears what is decided together as well."""
+
+_classes: dict[tuple[type, frozenset[str]], tuple[tuple[str, Any], ...]] = {}
+
+
+def decides_as_legacy(agent: Any) -> bool:
+    """Return whether an agent chooses actions by the legacy methods and networks."""
+    if not (_is_of_its_kind(agent) and _is_own_work(agent, _OF_AGENTS)):
+        return False
+    memory = vars(agent).get("memory")
+    if memory is not None and not _is_own_work(memory, _OF_MEMORIES):
+        return False
+    policy = agent.policy_local
+    return _is_plain(policy.actor if agent.kind.networks else policy)
+
+
+def learns_as_legacy(agent: Any) -> bool:
+    """Return whether an agent learns by the legacy update, with nobody listening to gradients."""
+    if not (_is_of_its_kind(agent) and samples_as_legacy(agent)):
+        return False
+    for policy in (agent.policy_local, agent.policy_target):
+        for network in agent.kind.networks_of(policy):
+            if not (_is_plain(network) and _learns_quietly(network, policy is agent.policy_local)):
+                return False
+    return True
+
+
+def samples_as_legacy(agent: Any) -> bool:
+    """Return whether the batches of an agent come from a memory of legacy's or ours."""
+    memory = agent.memory
+    is_known = isinstance(memory, DeviceReplay) or type(memory) in {ReplayBuffer, ReplayMemory}
+    return is_known and _is_own_work(memory, _OF_MEMORIES)
+
+
+def stores_together(agent: Any) -> bool:
+    """Return whether transitions may go into the memory of an agent at once."""
+    memory = agent.memory
+    return (
+        isinstance(memory, DeviceReplay)
+        and _is_of_its_kind(agent)
+        and _is_own_work(memory, _OF_MEMORIES)
+    )
+
+
+def _is_of_its_kind(agent: Any) -> bool:
+    return agent.kind is AGENT_KINDS.get(agent.agent_type)
+
+
+def _is_own_work(thing: Any, names: frozenset[str]) -> bool:
+    """Return whether neither a thing nor its class brings methods of somebody else."""
+    own = vars(thing)
+    if not own.keys().isdisjoint(names) and not all(
+        _author(own[name]) == _WATCHER for name in names & own.keys()
+    ):
+        return False
+    return _is_own_class(type(thing), names)
+
+
+def _is_own_class(owner: type, names: frozenset[str]) -> bool:
+    """Return whether the methods of a class were written in legacy or in patches, whoever put them there."""
+    found = tuple((name, getattr(owner, name, None)) for name in sorted(names))
+    if _classes.get((owner, names)) == found:
+        return True
+    if not all(method is None or _author(method) in _AUTHORS for _, method in found):
+        return False
+    _classes[owner, names] = found
+    return True
+
+
+def _author(method: Any) -> str:
+    # Not ``__module__``, which a wrapper takes over from what it wraps.
+    if not isinstance(method, FunctionType):
+        return ""
+    return str(method.__globals__.get("__name__", "")).partition(".")[0]
+
+
+_has_global_hooks: Callable[[], bool] = torch_modules._has_any_global_hook  # noqa: SLF001  # no public name
+
+
+def _is_plain(network: Any) -> bool:
+    """Return whether a network has its own layers, and nothing but their weights decides what it answers."""
+    names = _CHILDREN.get(type(network))
+    if names is None or _has_global_hooks():
+        return False
+    if not (_is_own_work(network, _OF_NETWORKS) and _is_silent(network)):
+        return False
+    children = network._modules  # noqa: SLF001  # a quarter of the cost of asking the module
+    if tuple(children) != names:
+        return False
+    wanted: type[nn.Module] = NoisyLinear if type(network) is Rainbow_Policy else nn.Linear
+    for name, child in children.items():
+        is_plain = _is_plain_encoder(child) if name in _ENCODERS else _is_plain_layer(child, wanted)
+        if not is_plain:
+            return False
+    return True
+
+
+def _is_plain_encoder(encoder: Any) -> bool:
+    if type(encoder) is not nn.Sequential or not _is_silent(encoder):
+        return False
+    layers = tuple(encoder._modules.values())  # noqa: SLF001
+    return (
+        len(layers) == 2
+        and _is_plain_layer(layers[0], nn.Linear)
+        and type(layers[1]) is nn.ReLU
+        and _is_silent(layers[1])
+    )
+
+
+def _is_plain_layer(layer: Any, wanted: type[nn.Module]) -> bool:
+    if type(layer) is not wanted or not _is_silent(layer):
+        return False
+    # A weight that is normalised or parametrized is no parameter of the layer any more.
+    parameters = layer._parameters  # noqa: SLF001
+    if len(parameters) != (2 if wanted is nn.Linear else 4):
+        return False
+    # Not `None in ...`: that would ask every tensor whether it equals None.
+    return all(parameter is not None for parameter in parameters.values())
+
+
+def _is_silent(module: Any) -> bool:
+    """Return whether nobody listens to a module, and its forward is that of its class."""
+    inside = module.__dict__
+    return not (
+        inside["_forward_hooks"]
+        or inside["_forward_pre_hooks"]
+        or inside["_backward_hooks"]
+        or inside["_backward_pre_hooks"]
+        or "forward" in inside
+    )
+
+
+def _learns_quietly(network: Any, is_local: bool) -> bool:
+    """Return whether a network has something to learn, and no parameter with hooks."""
+    learns = False
+    for parameter in _parameters(network):
+        if parameter._backward_hooks or parameter._post_accumulate_grad_hooks:  # noqa: SLF001
+            return False
+        learns = learns or parameter.requires_grad
+    return learns or not is_local
+
+
+def _parameters(module: Any) -> Iterator[Any]:
+    yield from module._parameters.values()  # noqa: SLF001
+    for child in module._modules.values():  # noqa: SLF001
+        yield from _parameters(child)

@@ -1,0 +1,1 @@
+"""Step 1: all robots decide at once, on the device."""

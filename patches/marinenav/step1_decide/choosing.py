@@ -1,0 +1,90 @@
+"""The forward of each agent, and what its answers make robots do, on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from patches.marinenav import forwards
+from patches.marinenav.observations import Observation
+
+if TYPE_CHECKING:
+    from patches.marinenav.agents import Notes
+
+
+def choose(
+    agent: Any, notes: Notes, inputs: Any, greedy: Sequence[int], cvar: float, use_eval: bool
+) -> Tensor:
+    """Actions on the device: of all robots in fast mode, of the greedy ones in exact mode."""
+    forward = _FORWARDS[agent.agent_type](agent, notes, cvar, use_eval)
+    if not inputs.is_exact:
+        return _decide(agent, forward(inputs.observation(), inputs.noise()).flatten(end_dim=-2))
+    answers = [forward(inputs.observation_of(robot), inputs.noise(robot)) for robot in greedy]
+    return _decide(agent, torch.cat(answers) if len(answers) > 1 else answers[0])
+
+
+def _decide(agent: Any, answers: Tensor) -> Tensor:
+    return answers if agent.kind.is_continuous else answers.argmax(1)
+
+
+Forward = Callable[[Observation, Any], Tensor]
+
+
+def _deterministic(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
+    actor = agent.policy_local.actor
+    function = notes.function(forwards.deterministic_actions)
+    return lambda seen, _: function(actor, seen)
+
+
+def _sampled(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
+    actor = agent.policy_local.actor
+    function = notes.function(forwards.sampled_actions)
+    return lambda seen, normals: function(actor, seen, normals)
+
+
+def _quantiles(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
+    network = agent.policy_local
+    function = notes.function(forwards.all_quantiles)
+
+    def forward(seen: Observation, taus: Tensor) -> Tensor:
+        taus = taus if cvar == 1.0 else taus * cvar
+        means: Tensor = function(network, seen, taus).mean(dim=1)
+        return means
+
+    return forward
+
+
+def _values(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
+    network = agent.policy_local
+    function = notes.function(forwards.action_values)
+    return lambda seen, _: function(network, seen)
+
+
+def _expectations(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
+    network = agent.policy_local
+    # Computed for every decision: a change through `.data` leaves no trace that a cache could be told by.
+    weights = (
+        forwards.noisy_weights(network, with_noise=False)
+        if use_eval
+        else forwards.noisy_weights_at_once(network)
+    )
+    function = notes.function(forwards.atom_probs)
+
+    def forward(seen: Observation, _: Any) -> Tensor:
+        expected: Tensor = (function(network, seen, weights) * agent.support).sum(2)
+        return expected
+
+    return forward
+
+
+_FORWARDS: dict[str, Callable[[Any, Notes, float, bool], Forward]] = {
+    "AC-IQN": _deterministic,
+    "DDPG": _deterministic,
+    "SAC": _sampled,
+    "IQN": _quantiles,
+    "DQN": _values,
+    "Rainbow": _expectations,
+}

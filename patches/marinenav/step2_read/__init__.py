@@ -1,0 +1,1 @@
+"""Step 2: values are read when somebody wants them, and all robots' at once."""

@@ -1,0 +1,1 @@
+"""Step 3: inputs are written to buffers that exist already."""

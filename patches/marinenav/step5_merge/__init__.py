@@ -1,0 +1,1 @@
+"""Step 5: the environment and the updates in fewer, larger operations."""

@@ -1,0 +1,128 @@
+"""Gradient, clipping, Adam and target update over all tensors of a network at once.
+
+Replaces: policy.updates.batch:descend, policy.agent:Agent.soft_update
+Removes:  gradients that nobody uses, an operation per tensor and quantity, a host scalar read per tensor
+Keeps:    the arithmetic of clip_grad_norm_, of torch's single-tensor Adam and of the soft update, operation by
+          operation, so that parameters and optimizer state are equal to the last bit; `.grad` of the trained
+          network. Fused Adam rounds differently and is not used.
+
+Gradients are asked for only where they are used. Legacy's actor updates also leave gradients in the critics,
+and its DQN lets them pile up in the target network; nobody reads either, and here they do not exist.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
+
+MAX_GRADIENT_NORM = 0.5
+
+
+def descend(loss: Tensor, network: Any, optimizer: Any, *, clears_network: bool = False) -> None:
+    """Clip the gradients of a loss with respect to one network and take its optimizer step.
+
+    Args:
+        loss: What to descend.
+        network: Whose parameters get the gradients.
+        optimizer: Its optimizer; after `Agent.load_model` that of another network, whose gradients legacy clears.
+        clears_network: Legacy's Rainbow clears the network's gradients instead.
+    """
+    parameters = parameters_of(network)
+    learning = [each for each in parameters if each.requires_grad]
+    gradients = torch.autograd.grad(loss, learning, allow_unused=True)
+    if not clears_network and not _steps(optimizer, parameters):
+        optimizer.zero_grad()
+    if len(learning) < len(parameters):
+        for parameter in parameters:
+            parameter.grad = None
+    trained, found = [], []
+    for parameter, gradient in zip(learning, gradients, strict=True):
+        parameter.grad = gradient
+        if gradient is not None:
+            trained.append(parameter)
+            found.append(gradient)
+    clip(found)
+    step(optimizer, trained, found, parameters)
+
+
+def parameters_of(module: Any) -> list[Tensor]:
+    """What `module.parameters()` gives for networks that share none, at a fraction of its cost."""
+    found = [each for each in module._parameters.values() if each is not None]  # noqa: SLF001
+    for child in module._modules.values():  # noqa: SLF001
+        found += parameters_of(child)
+    return found
+
+
+@torch.no_grad()
+def clip(gradients: list[Tensor]) -> None:
+    """Scale gradients so that their common norm is at most `MAX_GRADIENT_NORM`."""
+    norms = torch._foreach_norm(gradients, 2.0)  # noqa: SLF001  # what clip_grad_norm_ calls
+    total = torch.linalg.vector_norm(torch.stack(norms), 2.0)
+    scale = torch.clamp(MAX_GRADIENT_NORM / (total + 1e-6), max=1.0)
+    torch._foreach_mul_(gradients, scale)
+
+
+@torch.no_grad()
+def step(
+    optimizer: Any, trained: list[Tensor], gradients: list[Tensor], parameters: list[Tensor]
+) -> None:
+    """One step of a plain Adam that has stepped before; anything else steps by itself."""
+    states = [optimizer.state[parameter] for parameter in trained]
+    if not (_steps(optimizer, parameters) and all(states)):
+        optimizer.step()
+        return
+    (group,) = optimizer.param_groups
+    beta1, beta2 = group["betas"]
+    torch._foreach_add_([state["step"] for state in states], 1.0)
+    # On the host, as always with a plain Adam. Parameters that missed a step have counts of their own.
+    counts = [float(state["step"]) for state in states]
+    averages = [state["exp_avg"] for state in states]
+    squares = [state["exp_avg_sq"] for state in states]
+    torch._foreach_lerp_(averages, gradients, 1 - beta1)
+    torch._foreach_mul_(squares, beta2)
+    torch._foreach_addcmul_(squares, gradients, gradients, 1 - beta2)
+    denominators = torch._foreach_sqrt(squares)  # noqa: SLF001  # what torch's Adam calls
+    torch._foreach_div_(denominators, [(1 - beta2**count) ** 0.5 for count in counts])
+    torch._foreach_add_(denominators, group["eps"])
+    sizes = [-(group["lr"] / (1 - beta1**count)) for count in counts]
+    torch._foreach_addcdiv_(trained, averages, denominators, sizes)
+    for hook in optimizer._optimizer_step_post_hooks.values():  # noqa: SLF001  # step() calls them too
+        hook(optimizer, (), {})
+
+
+_OF_OPTIMIZERS = frozenset({"step", "zero_grad"})
+
+
+def _has_global_hooks() -> bool:
+    return bool(_global_optimizer_pre_hooks or _global_optimizer_post_hooks)
+
+
+def _steps(optimizer: Any, parameters: list[Tensor]) -> bool:
+    """Whether an optimizer is a plain Adam of these very parameters."""
+    if type(optimizer) is not torch.optim.Adam or len(optimizer.param_groups) != 1:
+        return False
+    group = optimizer.param_groups[0]
+    unusual = ("amsgrad", "maximize", "capturable", "differentiable", "fused")
+    if group["weight_decay"] or any(group[name] for name in unusual):
+        return False
+    if optimizer._optimizer_step_pre_hooks or _has_global_hooks():  # noqa: SLF001  # they may change a step
+        return False
+    if not vars(optimizer).keys().isdisjoint(_OF_OPTIMIZERS):  # such as a scheduler's counter
+        return False
+    return len(group["params"]) == len(parameters) and all(
+        one is other for one, other in zip(group["params"], parameters, strict=True)
+    )
+
+
+@torch.no_grad()
+def soft_update(agent: Any) -> None:
+    """Move the target's parameters towards the local ones by TAU; buffers stay as they are."""
+    kind = agent.kind
+    targets = [p for net in kind.networks_of(agent.policy_target) for p in parameters_of(net)]
+    locals_ = [p for net in kind.networks_of(agent.policy_local) for p in parameters_of(net)]
+    moved = torch._foreach_mul(locals_, agent.TAU)  # noqa: SLF001  # no public name
+    torch._foreach_add_(moved, torch._foreach_mul(targets, 1.0 - agent.TAU))  # noqa: SLF001
+    torch._foreach_copy_(targets, moved)

@@ -1,0 +1,115 @@
+"""Rainbow's training step over a prioritised batch that is on the device already.
+
+Replaces: policy.updates.rainbow:train_rainbow
+Removes:  index ranges made per update, the noisy weights of the local network computed twice
+Keeps:    draws and their order (target noise included), every sum in its order, priorities, the losses returned
+
+The one read of the losses stays: priorities live in a tree on the host.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from patches.blocks.device_replay import DeviceReplay
+from patches.blocks.staging import Segment
+from patches.marinenav import forwards
+from patches.marinenav.agents import waiting_rows
+from patches.marinenav.observations import observation_of
+from patches.marinenav.projection import project
+from patches.marinenav.rows import OBJECTS, OWN, SEEN
+from patches.marinenav.step5_merge.descent import descend
+
+if TYPE_CHECKING:
+    from patches.marinenav.agents import Notes
+
+
+class Sampled:
+    """A batch of Rainbow on the device."""
+
+    def __init__(
+        self, tree_indices: Any, rows: Tensor, sent: dict[str, Tensor], returns: Tensor
+    ) -> None:
+        self.tree_indices = tree_indices
+        half = len(rows) // 2
+        self.states = observation_of(rows[:half], has_objects=True)
+        self.next_states = observation_of(rows[half:], has_objects=True)
+        self.actions = sent["actions"]
+        self.returns = returns
+        self.nonterminals = sent["nonterminals"]
+        self.weights = sent["weights"]
+
+
+def train_rainbow(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
+    """Cross entropy to the projected target distribution; the loss of each sample."""
+    batch = sample(agent, notes)
+    network, target = agent.policy_local, agent.policy_target
+    rows = _index_range(notes, agent.BATCH_SIZE)
+
+    weights = forwards.noisy_weights(network, with_noise=network.training)
+    log_probs = forwards.atom_log_probs(network, batch.states, weights)
+    chosen = log_probs[rows, batch.actions]
+    with torch.no_grad():
+        probs = forwards.atom_probs(network, batch.next_states, weights)
+        best = (agent.support.expand_as(probs) * probs).sum(2).argmax(1)
+        target.reset_noise()
+        target_weights = (
+            forwards.noisy_weights_at_once(target)
+            if target.training
+            else forwards.noisy_weights(target, with_noise=False)
+        )
+        target_probs = forwards.atom_probs(target, batch.next_states, target_weights)[rows, best]
+        projected = project(agent, notes, target_probs, batch.returns, batch.nonterminals)
+
+    loss = -torch.sum(projected * chosen, 1)
+    descend((batch.weights * loss).mean(), network, agent.optimizer, clears_network=True)
+    agent.memory.update_priorities(batch.tree_indices, notes.reads.read(loss.detach()).numpy())
+    return (loss,)
+
+
+def sample(agent: Any, notes: Notes) -> Sampled:
+    """Draw a batch and send what the device needs to know about it, with the rows that wait."""
+    memory = agent.memory
+    if not isinstance(agent.memory, DeviceReplay):
+        return _sample_legacy(agent)
+    drawn = memory.draw(agent.BATCH_SIZE)
+    pending = waiting_rows(agent)
+    views = notes.update.open(
+        (agent.BATCH_SIZE, memory.n, pending.shape),
+        lambda: (*drawn.sections(), Segment("pending", pending.shape)),
+    )
+    drawn.write(views.arrays)
+    if len(pending):
+        views.arrays["pending"][:] = pending
+    sent = notes.update.send()
+    if len(pending):
+        memory.commit(sent["pending"])
+    memory.flush()
+    device = memory.storage.device
+    rows = memory.storage.gather(sent["slots"].to(device)).to(notes.device)
+    returns = torch.matmul(sent["rewards"], memory.n_step_scaling)
+    return Sampled(drawn.tree_indices, rows, sent, returns)
+
+
+def _sample_legacy(agent: Any) -> Sampled:
+    indices, states, actions, returns, next_states, nonterminals, weights = agent.memory.sample(
+        agent.BATCH_SIZE
+    )
+    rows = torch.cat([_as_rows(states), _as_rows(next_states)])
+    sent = {"actions": actions, "nonterminals": nonterminals, "weights": weights}
+    return Sampled(indices, rows, sent, returns)
+
+
+def _as_rows(state: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+    own, objects, masks = state
+    return torch.cat((own.view(-1, OWN), objects.view(-1, SEEN), masks.view(-1, OBJECTS)), 1)
+
+
+def _index_range(notes: Notes, size: int) -> Tensor:
+    key = ("range", size)
+    if key not in notes.constants or not notes.settings.has(3):
+        notes.constants[key] = torch.arange(size, device=notes.device)
+    return notes.constants[key]

@@ -1,0 +1,20 @@
+"""What step 5 puts in place of legacy code."""
+
+from __future__ import annotations
+
+from patches.marinenav import agents
+from patches.marinenav.step5_merge import updates, vector_environment
+from patches.replacement import Replacement
+
+_AGENT = "legacy_marinenav.policy.agent:Agent"
+_ENVIRONMENT = "legacy_marinenav.marinenav_env.envs.marinenav_env:MarineNavEnv3"
+
+UPDATE_ROWS = (
+    Replacement(_AGENT, "train", updates.train),
+    Replacement(_AGENT, "soft_update", updates.soft_update),
+)
+ENVIRONMENT_ROWS = (
+    Replacement(_ENVIRONMENT, "step", vector_environment.step),
+    Replacement(_ENVIRONMENT, "get_observations", vector_environment.get_observations),
+)
+REPLACEMENTS = (*agents.ROWS, *UPDATE_ROWS, *ENVIRONMENT_ROWS)

@@ -1,1 +1,0 @@
-"""Pure functions from recorded facts to profiles, comparisons and verdicts: no torch, files or clocks."""

@@ -1,0 +1,1 @@
+"""Budgets of a project: read, run, judged, and made again."""

@@ -1,0 +1,1 @@
+"""Two variants of a program side by side: run, timed in turns, and held against each other."""

@@ -1,0 +1,1 @@
+"""Two programs, or two revisions of one, run apart from each other and held against each other."""

@@ -1,0 +1,1 @@
+"""What a CUDA device does and costs, with no simulator in it."""

@@ -1,0 +1,154 @@
+"""Runs of the user association workload, legacy or patched, and what they do."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from syncprobe.equivalence import content
+from syncprobe.equivalence.matching import Margin
+from syncprobe.equivalence.trace import StepTrace, Trace, UpdateTrace
+from syncprobe.targets import legacy_code
+from syncprobe.targets.base import require_positive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from syncprobe.equivalence.trace import Array
+
+PIPELINE: Final = "uara"
+SIZE: Final = {"nUsers": 24, "nSBS": 3}
+LEARNING: Final = {"nagents": 4, "capacity": 40, "eps_increment": 0.02, "nsteps": 40, "nupdate": 10}
+"""Rings wrap, targets follow, and most actions are the networks' after a few steps."""
+LIMITS: Final = {
+    "loss": Margin(absolute=1e-2, relative=1e-2),
+    "parameter": Margin(absolute=5e-3),
+}
+"""What batched products may do to what is learnt; draws, actions, rewards, states and replay stay equal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UaraRun:
+    """A run of the workload, described completely."""
+
+    seed: int = 0
+    steps: int = 200
+    agent: str = "DQN"
+    pipeline: str = PIPELINE
+
+    def __post_init__(self) -> None:
+        require_positive("steps", self.steps, minimum=2)
+        require_positive("seed", self.seed, minimum=0)
+
+
+def trace_uara(
+    run: UaraRun,
+    variant: AbstractContextManager[Any] | None = None,
+    *,
+    on_step: Callable[[int], None] | None = None,
+) -> Trace:
+    """Train from scratch and return everything that happened.
+
+    Args:
+        run: What to train.
+        variant: In force while everything is built and run; None is legacy.
+        on_step: Hears the number of each step when it begins.
+    """
+    notes = _Notes()
+    with ExitStack() as stack:
+        stack.enter_context(legacy_code.undisturbed())
+        stack.enter_context(variant or nullcontext())
+        try:
+            trainer = _build(run)
+            notes.follow(trainer, run.steps, on_step)
+        except Exception as error:  # whatever it is, legacy does not raise it
+            if variant is None:
+                raise
+            return notes.trace(f"{type(error).__name__} at step {len(notes.steps)}: {error}")
+        return notes.trace(None, trainer)
+
+
+def _build(run: UaraRun) -> Any:
+    from syncprobe.workloads.uara import Options, ScenarioConfig, seeded_trainer  # it imports torch
+
+    config, options = ScenarioConfig(**SIZE), Options(**LEARNING)  # type: ignore[arg-type]  # mypy sees no keys
+    return seeded_trainer(config, options, run.seed, "cpu")
+
+
+class _Notes:
+    """Observes a trainer."""
+
+    def __init__(self) -> None:
+        self.steps: list[StepTrace] = []
+        self._records: list[Any] = []
+
+    def follow(self, trainer: Any, count: int, on_step: Callable[[int], None] | None) -> None:
+        """Let the trainer make some steps."""
+        records = trainer.run()
+        for number in range(count):
+            if on_step is not None:
+                on_step(number)
+            generators = content.fingerprints()
+            record = next(records)
+            self._records.append(record)
+            self.steps.append(self._step(number, generators, record))
+
+    def _step(self, number: int, generators: dict[str, int], record: Any) -> StepTrace:
+        outcome = record.outcome
+        rewards = np.array(outcome.rates).astype(np.float32)
+        before = self.steps[-1] if self.steps else None
+        is_going_on = before is not None and before.episode == record.episode
+        earlier = before.episode_rewards if before is not None and is_going_on else 0.0
+        pairs = zip(outcome.connected, outcome.layers, strict=True)
+        return StepTrace(
+            timestep=number,
+            generators=generators,
+            actions=tuple(np.array(user) for user in outcome.users),
+            observations=(np.array(outcome.state.cpu().numpy()),),
+            rewards=rewards,
+            dones=(record.is_early_end,),
+            infos=tuple(f"connected {connected}, layers {layers}" for connected, layers in pairs),
+            episode=record.episode,
+            episode_rewards=earlier + rewards.astype(np.float64),
+        )
+
+    def trace(self, failure: str | None, trainer: Any = None) -> Trace:
+        """What happened; draws once more from every generator, so that is the end of the run."""
+        return Trace(
+            steps=tuple(self.steps),
+            updates=tuple(
+                UpdateTrace(timestep=number, losses=tuple(_losses(record)))
+                for number, record in enumerate(self._records)
+                if record.losses[0] is not None
+            ),
+            parameters={} if trainer is None else dict(_parameters(trainer)),
+            replay={} if trainer is None else dict(_replay(trainer)),
+            generators=content.probes({}),
+            failure=failure,
+        )
+
+
+def _losses(record: Any) -> Iterator[Array]:
+    for loss in record.losses:
+        yield np.array(loss.cpu().numpy())
+
+
+def _parameters(trainer: Any) -> Iterator[tuple[str, Array]]:
+    for number, agent in enumerate(trainer.agents):
+        for name, network in (("policy", agent.policy), ("target", agent.target)):
+            for part, tensor in network.state_dict().items():
+                yield f"{name} of station {number}, {part}", np.array(tensor.cpu().numpy())
+
+
+def _replay(trainer: Any) -> Iterator[tuple[str, Array]]:
+    for number, agent in enumerate(trainer.agents):
+        columns = zip(*agent.memory.entries, strict=True)
+        for name, column in zip(
+            ("states", "actions", "next states", "rewards"), columns, strict=True
+        ):
+            values = np.stack([each.cpu().numpy() for each in column])
+            yield f"{name} of station {number}", values

@@ -1,0 +1,76 @@
+"""Writes text files whole or not at all, as a shell's redirection would own and place them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import uuid
+from pathlib import Path
+from typing import Final
+
+from syncprobe.errors import SyncprobeError
+
+OWN_OUTPUT: Final = (1, 2)
+"""Standard output and standard error."""
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file so that an interrupted write leaves what was there before.
+
+    A new file gets the mode that the umask allows, a replaced one keeps its own. A link stays a link:
+    what it points to is replaced.
+    """
+    content = text.encode("utf-8")
+    try:
+        if _is_stream(path):
+            path.write_bytes(content)
+        else:
+            target = _behind_links(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _replace(target, content)
+    except OSError as error:
+        raise SyncprobeError(
+            f"Could not write {path}: {error.strerror}. Choose another place with -o."
+        ) from error
+
+
+def _is_stream(path: Path) -> bool:
+    """A pipe or a terminal is no file that could be replaced, nor is the file we print to."""
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    return not stat.S_ISREG(status.st_mode) or any(
+        _is_open_as(descriptor, status) for descriptor in OWN_OUTPUT
+    )
+
+
+def _is_open_as(descriptor: int, status: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), status)
+    except OSError:  # closed
+        return False
+
+
+def _behind_links(path: Path) -> Path:
+    # Not Path.resolve, whose answer to links in a circle depends on the version of Python.
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
+
+
+def _replace(path: Path, content: bytes) -> None:
+    # A short name: the longest one a folder can hold leaves no room for additions.
+    temporary = path.with_name(f".syncprobe-{uuid.uuid4().hex}")
+    try:
+        # Unlike tempfile, which makes private files, this leaves the mode to the umask.
+        with temporary.open("xb") as stream:
+            stream.write(content)
+        if path.exists():
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

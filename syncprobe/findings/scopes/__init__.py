@@ -1,0 +1,1 @@
+"""What a whole function says, found once for all of its lines."""

@@ -1,0 +1,1 @@
+"""What a training run computed, in so few bytes that a profile can hold it."""

@@ -1,0 +1,43 @@
+"""What people call a run and its variant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from syncprobe.plan_steps import NUMBERS
+
+if TYPE_CHECKING:
+    from syncprobe.profiles.model import Run
+
+
+def title_of(run: Run) -> str:
+    """What was run, on one line."""
+    parts = [run.target]
+    if run.agent:
+        parts.append(run.agent)
+    if run.robots is not None:
+        parts.append(_counted(run.robots, "robot"))
+    if run.stations is not None:
+        parts.append(_counted(run.stations, "station"))
+    if run.users is not None:
+        parts.append(_counted(run.users, "user"))
+    if run.agent or run.stations is not None or run.patches:
+        parts.append(variant_name(run.patches))
+    if run.seed is not None:
+        parts.append(f"seed {run.seed}")
+    parts.append(_counted(run.steps, "step") if run.steps else "no steps marked")
+    parts.append(f"device {run.device}" + (f" ({run.gpu})" if run.device == "sim" else ""))
+    return ", ".join(parts)
+
+
+def variant_name(patches: tuple[int, ...]) -> str:
+    """What people call a choice of plan steps: the levels of the plan have names."""
+    if not patches:
+        return "baseline"
+    if patches == tuple(range(1, len(patches) + 1)):
+        return "optimized" if patches == NUMBERS else f"step{len(patches)}"
+    return "steps-" + "-".join(str(step) for step in patches)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

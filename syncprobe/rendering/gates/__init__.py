@@ -1,0 +1,1 @@
+"""What came of holding programs to budgets, in every format."""

@@ -1,0 +1,1 @@
+"""Lines that cost most, and whose they are."""

@@ -1,0 +1,1 @@
+"""One modelled step and its cost, for the viewers of others."""

@@ -1,0 +1,1 @@
+"""Comparisons, plans and verifications, in every format."""

@@ -1,0 +1,1 @@
+"""The tensors of the simulated device, and what happens to them."""

@@ -1,0 +1,1 @@
+"""What torch offers around tensors: devices, factories, streams, generators, files."""

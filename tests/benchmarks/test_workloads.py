@@ -1,0 +1,28 @@
+"""What the five steps are worth to the workloads beside MarineNav, as ratios in the same process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from syncprobe.pytest_plugin.speed import SpeedGate
+from syncprobe.targets import TargetOptions, clean_passes
+from syncprobe.targets.uara import UaraTarget
+from tests.benchmarks.conftest import Note
+
+TOLERATED: Final = 2 / 3
+FIGURE: Final = 5.0
+
+
+def stepping(users: int, patches: tuple[int, ...]) -> Callable[[], float]:
+    target = UaraTarget(TargetOptions(users=users, steps=8, patches=patches))
+    return lambda: clean_passes.clean_pass(target, "cpu").ms_per_step
+
+
+def test_user_association_step(syncprobe_speedup: SpeedGate, note: Note) -> None:
+    bound = TOLERATED * FIGURE
+    before, after = stepping(100, ()), stepping(100, (1, 2, 3, 4, 5))
+    verdict = syncprobe_speedup(
+        before, after, at_least=bound, is_self_timed=True, rounds=3, most_rounds=12
+    )
+    note("uara step, 36 stations, 100 users", verdict.speedup.ratio, f"{FIGURE:g}x")

@@ -1,0 +1,15 @@
+"""The loss printed as the tensor it is."""
+
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Linear(4, 1).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1, fused=True)
+x = torch.randn(8, 4, device=device)
+for batch in range(5):
+    loss = model(x).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print("batch", batch, "loss", loss)  # expect SP105, no SP103

@@ -1,0 +1,336 @@
+"""What remedies propose, and what they leave alone: text in, text out, nothing is run."""
+
+from __future__ import annotations
+
+import pytest
+
+from syncprobe.findings import RULES
+from syncprobe.fixing.remedies import REMEDIES
+from syncprobe.fixing.remedy import unguarded
+
+REFUSED = {
+    "a comprehension with another use of the element": (
+        "element-reads",
+        "x = [t.item() + t.sum() for t in row]  # <-",
+    ),
+    "a comprehension over two things": (
+        "element-reads",
+        "x = [t.item() for row in rows for t in row]  # <-",
+    ),
+    "a loop that uses the tensor otherwise": (
+        "loop-reads",
+        """
+        for t in row:
+            print(t.item(), t.shape)  # <-
+        """,
+    ),
+    "a loop whose last tensor is used after it": (
+        "loop-reads",
+        """
+        for t in row:
+            print(t.item())  # <-
+        t.add_(1)
+        """,
+    ),
+    "an index into a tensor that the loop writes to": (
+        "indexed-reads",
+        """
+        for i in range(3):
+            print(x[i].item())  # <-
+            x[i] = 0
+        """,
+    ),
+    "an index into a tensor that the loop makes": (
+        "indexed-reads",
+        """
+        for i in range(3):
+            x = f(i)
+            print(x[i].item())  # <-
+        """,
+    ),
+    "a slice": (
+        "indexed-reads",
+        """
+        for i in range(3):
+            print(x[i:].item())  # <-
+        """,
+    ),
+    "a loss that is bound again between two reads": (
+        "read-once",
+        """
+        print(loss.item())  # <-
+        loss = update()
+        print(loss.item())
+        """,
+    ),
+    "a loss that is changed in place between two reads": (
+        "read-once",
+        """
+        print(loss.item())  # <-
+        loss.mul_(2)
+        print(loss.item())
+        """,
+    ),
+    "a parameter that a step changes between two reads": (
+        "read-once",
+        """
+        print(model.scale.item())  # <-
+        optimizer.step()
+        print(model.scale.item())
+        """,
+    ),
+    "an array that somebody may keep": (
+        "read-once",
+        """
+        first = x.cpu().numpy()  # <-
+        second = x.cpu().numpy()
+        """,
+    ),
+    "reads of which one is made only sometimes": (
+        "stacked-reads",
+        """
+        import torch
+        print(a.item() if verbose else b.item())  # <-
+        """,
+    ),
+    "a second value that depends on the first": (
+        "stacked-reads",
+        """
+        import torch
+        x = a.item()  # <-
+        b = f(x)
+        y = b.item()
+        """,
+    ),
+    "a file that does not import torch": ("stacked-reads", "print(a.item(), b.item())  # <-"),
+    "a sum that the loop looks at": (
+        "read-later",
+        """
+        import torch
+        total = 0.0
+        for step in range(9):
+            total += loss.item()  # <-
+            if total > 3:
+                break
+        """,
+    ),
+    "a sum that a function can see": (
+        "read-later",
+        """
+        import torch
+        total = 0.0
+        def show():
+            print(total)
+        for step in range(9):
+            total += loss.item()  # <-
+        """,
+    ),
+    "a loss that the loop changes in place": (
+        "read-later",
+        """
+        import torch
+        losses = []
+        for step in range(9):
+            loss += update()
+            losses.append(loss.item())  # <-
+        """,
+    ),
+    "a list of an object": (
+        "read-later",
+        """
+        import torch
+        for step in range(9):
+            self.losses.append(loss.item())  # <-
+        """,
+    ),
+    "a value that is used after the condition, too": (
+        "read-when-needed",
+        """
+        for step in range(9):
+            value = loss.item()  # <-
+            if step % 3 == 0:
+                print(value)
+            history.append(value)
+        """,
+    ),
+    "a value that the condition itself asks for": (
+        "read-when-needed",
+        """
+        for step in range(9):
+            value = loss.item()  # <-
+            if value > 3:
+                print(value)
+        """,
+    ),
+    "a condition whose second part calls something": (
+        "cheap-test-first",
+        """
+        if loss > 3 and next(steps) % 3 == 0:  # <-
+            pass
+        """,
+    ),
+    "several numbers": ("filled-scalar", "x = torch.tensor([a, b], device=device)  # <-"),
+    "a number that stays on the host": ("filled-scalar", "x = torch.tensor(a)  # <-"),
+    "draws of the host": ("made-on-device", "x = torch.rand(3).to(device)  # <-"),
+    "a copy that names a dtype too": (
+        "made-on-device",
+        "x = torch.zeros(3).to(device, torch.float64)  # <-",
+    ),
+    "an index that depends on the turn": (
+        "made-once",
+        """
+        for i in range(3):
+            index = torch.tensor([0, i], device=device)  # <-
+        """,
+    ),
+    "a constant that the loop writes to": (
+        "made-once",
+        """
+        for i in range(3):
+            total = torch.full((3,), 0.0, device=device)  # <-
+            total += 1
+        """,
+    ),
+    "a constant made of a draw": (
+        "made-once",
+        """
+        for i in range(3):
+            index = torch.tensor([random.random()], device=device)  # <-
+        """,
+    ),
+    "a class of another library": ("no-validation", "x = Normal(mean, std)  # <-"),
+    "a distribution that says what it wants": (
+        "no-validation",
+        """
+        from torch.distributions import Normal
+        x = Normal(mean, std, validate_args=True)  # <-
+        """,
+    ),
+    "a sample that something else uses at once": (
+        "reparametrised",
+        """
+        import torch
+        x = f(policy.sample())  # <-
+        """,
+    ),
+    "a loader that comes from elsewhere": (
+        "pinned-batches",
+        """
+        for x in loader:
+            x = x.to(device)  # <-
+        """,
+    ),
+    "uploads to different devices": (
+        "packed-uploads",
+        """
+        a = torch.tensor(x).to(one)  # <-
+        b = torch.tensor(y).to(other)
+        """,
+    ),
+    "an upload of what the first one gave": (
+        "packed-uploads",
+        """
+        a = torch.tensor(x).to(device)  # <-
+        y = f(a)
+        b = torch.tensor(y).to(device)
+        """,
+    ),
+    "gradients that are dropped already": ("grads-to-none", "optimizer.zero_grad()  # <-"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_remedies_leave_alone_what_they_are_not_for(name: str, proposals) -> None:
+    remedy, text = REFUSED[name]
+    assert proposals(remedy, text) == []
+
+
+ACCEPTED = {
+    "list of tensors": (
+        "element-reads",
+        "import torch\nx = [t.item() for t in losses]  # <-\n",
+        "import torch\nx = torch.stack(losses).tolist()  # <-\n",
+    ),
+    "range over an index": (
+        "element-reads",
+        "x = [row[i].item() for i in range(len(row))]  # <-\n",
+        "x = row.tolist()  # <-\n",
+    ),
+    "part of a range": (
+        "element-reads",
+        "x = [row[i].item() for i in range(n)]  # <-\n",
+        "x = row[:n].tolist()  # <-\n",
+    ),
+    "comments and spaces stay": (
+        "read-when-needed",
+        """\
+for i in range(9):
+    # the loss
+    value = loss.item()  # <-
+    if i % 3 == 0:
+        # now and then
+        print( value )
+""",
+        """\
+for i in range(9):
+    if i % 3 == 0:
+        # now and then
+        value = loss.item()  # <-
+        print( value )
+""",
+    ),
+    "array read twice": (
+        "read-once",
+        "a = x.cpu().numpy()[0] + x.cpu().numpy()[1]  # <-\n",
+        "cpu_value = x.cpu().numpy()\na = cpu_value[0] + cpu_value[1]  # <-\n",
+    ),
+    "loader": (
+        "pinned-batches",
+        "loader = DataLoader(data, batch_size=4)\nfor x, y in loader:\n    x, y = x.to(device), y.to(device)  # <-\n",
+        """\
+loader = DataLoader(data, batch_size=4, pin_memory=True)
+for x, y in loader:
+    x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)  # <-
+""",
+    ),
+    "scalars in a list": (
+        "stacked-scalars",
+        "x = torch.tensor(values, device=device)  # <-\n",
+        "x = torch.stack(values).detach()  # <-\n",
+    ),
+    "array with a dtype": (
+        "as-tensor",
+        "x = torch.FloatTensor(states).to(device)  # <-\n",
+        "x = torch.as_tensor(states, dtype=torch.float32, device=device)  # <-\n",
+    ),
+    "gradients": (
+        "grads-to-none",
+        "optimizer.zero_grad(set_to_none=False)  # <-\n",
+        "optimizer.zero_grad()  # <-\n",
+    ),
+    "a sample under no_grad of its own": (
+        "reparametrised",
+        "import torch\naction = policy.sample()  # <-\n",
+        "import torch\nwith torch.no_grad():\n    action = policy.rsample()  # <-\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_remedies_write_what_their_documentation_shows(name: str, proposals) -> None:
+    remedy, before, after = ACCEPTED[name]
+    assert after in [unguarded(each) for each in proposals(remedy, before)]
+
+
+@pytest.mark.parametrize("name", list(REMEDIES))
+def test_every_remedy_cures_known_rules_and_shows_before_and_after(name: str) -> None:
+    remedy = REMEDIES[name]
+    assert remedy.cures
+    assert remedy.cures <= set(RULES)
+    assert "Before: ``" in (remedy.propose.__doc__ or "")
+    assert "after:" in (remedy.propose.__doc__ or "")
+
+
+def test_no_remedy_touches_a_line_that_has_nothing_to_cure(proposals) -> None:
+    text = "import torch\nfor step in range(3):\n    x = model(batch)  # <-\n    x.backward()\n"
+    assert [name for name in REMEDIES if proposals(name, text)] == []

@@ -1,0 +1,244 @@
+"""Agents, networks and memories that users have changed are asked, as legacy asks them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import patches
+from legacy_marinenav.policy.agent import Agent
+from patches.marinenav.guards import decides_as_legacy, learns_as_legacy
+from tests.patches.marinenav.test_device_replay import transitions
+from tests.patches.marinenav.test_updates import filled, learn, parameters, seed_generators
+from tests.patches.marinenav.training_runs import AGENTS
+
+STATES = [item[0] for item in transitions(3, seed=2)]
+
+
+def network_of(agent: Any) -> Any:
+    """The network that acts."""
+    return agent.policy_local.actor if agent.kind.networks else agent.policy_local
+
+
+def decide(agent: Any) -> list[Any]:
+    seed_generators(4)
+    if hasattr(agent, "act_batch"):
+        return agent.act_batch(STATES, use_eval=False)
+    return [agent.kind.act(agent, state, use_eval=False) for state in STATES]
+
+
+def both(customise: Callable[[Any], Any], agent_type: str, steps: str = "all") -> list[Any]:
+    """What legacy and the patches make of an agent that was changed in the same way."""
+    found = []
+    for chosen in ("none", steps):
+        with patches.applied(chosen, mode="exact"):
+            agent = filled(agent_type)
+            heard = customise(agent)
+            found.append((decide(agent), learn(agent, 2), parameters(agent), heard))
+    return found
+
+
+@pytest.mark.parametrize("agent_type", AGENTS)
+def test_an_ordinary_agent_needs_no_legacy_code(agent_type: str) -> None:
+    with patches.applied("all"):
+        agent = filled(agent_type)
+        assert decides_as_legacy(agent)
+        assert learns_as_legacy(agent)
+
+
+def own_action(agent: Any) -> Any:
+    return [0.5, -0.5] if agent.kind.is_continuous else np.int64(7)
+
+
+def overriding_on_the_instance(agent: Any) -> list[Any]:
+    heard: list[Any] = []
+
+    def act(state: Any, **_: Any) -> Any:
+        heard.append(state)
+        chosen = own_action(agent)
+        return (chosen, None, None) if agent.kind.returns_quantiles else chosen
+
+    setattr(agent, agent.kind.act_method, act)
+    return heard
+
+
+@pytest.mark.parametrize("agent_type", AGENTS)
+def test_an_act_method_of_the_instance_is_asked(agent_type: str) -> None:
+    legacy, patched = both(overriding_on_the_instance, agent_type)
+    assert legacy == patched
+    assert len(legacy[3]) == len(STATES)
+
+
+def test_an_act_method_of_a_subclass_is_asked() -> None:
+    class Cautious(Agent):
+        def act_ddpg(self, state: Any, eps: float = 0.0, use_eval: bool = True) -> list[float]:
+            return [value / 2 for value in super().act_ddpg(state, eps, use_eval)]
+
+    found = []
+    for steps in ("none", "all"):
+        with patches.applied(steps, mode="exact"):
+            found.append(decide(Cautious(agent_type="DDPG", BUFFER_SIZE=10, seed=1)))
+    assert found[0] == found[1]
+
+
+def with_forward_hook(agent: Any) -> list[Any]:
+    heard: list[Any] = []
+    layer = network_of(agent).self_encoder[0]
+    layer.register_forward_hook(lambda *_: heard.append("forward"))
+    return heard
+
+
+def with_changing_hook(agent: Any) -> None:
+    network_of(agent).self_encoder.register_forward_hook(lambda _, __, output: output * 0.5)
+
+
+def with_gradient_hook(agent: Any) -> None:
+    network_of(agent).self_encoder[0].weight.register_hook(lambda gradient: gradient * 2.0)
+
+
+def with_accumulating_hook(agent: Any) -> list[Any]:
+    heard: list[Any] = []
+    weight = network_of(agent).self_encoder[0].weight
+    weight.register_post_accumulate_grad_hook(lambda each: heard.append(each.grad.sum().item()))
+    return heard
+
+
+def with_backward_hook(agent: Any) -> list[Any]:
+    heard: list[Any] = []
+    network_of(agent).self_encoder.register_full_backward_hook(lambda *_: heard.append("backward"))
+    return heard
+
+
+def with_own_forward(agent: Any) -> None:
+    network = network_of(agent)
+    forward = network.self_encoder.forward
+    network.self_encoder.forward = lambda inputs: forward(inputs) + 0.25
+
+
+def with_weight_norm(agent: Any) -> None:
+    torch.nn.utils.parametrizations.weight_norm(network_of(agent).self_encoder[0])
+
+
+def with_old_weight_norm(agent: Any) -> None:
+    network_of(agent).object_encoder[0] = torch.nn.utils.weight_norm(
+        network_of(agent).object_encoder[0]
+    )
+
+
+def with_another_layer(agent: Any) -> None:
+    torch.manual_seed(0)
+    network_of(agent).self_encoder = nn.Sequential(nn.Linear(7, 56), nn.Tanh())
+
+
+def with_a_deeper_encoder(agent: Any) -> None:
+    torch.manual_seed(0)
+    network_of(agent).self_encoder.append(nn.Linear(56, 56))
+
+
+def with_no_bias(agent: Any) -> None:
+    network_of(agent).self_encoder[0].bias = None
+
+
+def with_frozen_encoder(agent: Any) -> None:
+    network_of(agent).self_encoder.requires_grad_(False)
+    network_of(agent).object_encoder.requires_grad_(False)
+
+
+def with_scheduler(agent: Any) -> Any:
+    optimizer = getattr(agent, agent.kind.optimizer_names[0])
+    return torch.optim.lr_scheduler.StepLR(optimizer, 1).get_last_lr()
+
+
+def with_own_memory(agent: Any) -> list[Any]:
+    sample = agent.memory.sample
+    heard: list[Any] = []
+
+    def own_sample(*args: Any) -> Any:
+        heard.append("sample")
+        return sample(*args)
+
+    agent.memory.sample = own_sample
+    return heard
+
+
+CUSTOMS = (
+    with_forward_hook,
+    with_changing_hook,
+    with_gradient_hook,
+    with_accumulating_hook,
+    with_backward_hook,
+    with_own_forward,
+    with_weight_norm,
+    with_another_layer,
+    with_a_deeper_encoder,
+    with_no_bias,
+    with_frozen_encoder,
+    with_scheduler,
+    with_own_memory,
+)
+
+
+@pytest.mark.filterwarnings("ignore:Full backward hook")
+@pytest.mark.parametrize("custom", CUSTOMS)
+@pytest.mark.parametrize("agent_type", ["DDPG", "Rainbow", "DQN"])
+def test_a_customised_agent_does_what_legacy_does(
+    agent_type: str, custom: Callable[[Any], Any]
+) -> None:
+    legacy, patched = both(custom, agent_type)
+    assert legacy == patched
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm.*:FutureWarning")
+def test_weights_normalised_the_old_way_are_computed_as_legacy_does() -> None:
+    legacy, patched = both(with_old_weight_norm, "SAC")
+    assert legacy == patched
+
+
+@pytest.mark.parametrize("agent_type", AGENTS)
+def test_a_frozen_encoder_stays_and_the_rest_learns(agent_type: str) -> None:
+    legacy, patched = both(with_frozen_encoder, agent_type, "5")
+    assert legacy == patched
+
+
+def frozen_altogether(agent: Any) -> None:
+    network_of(agent).requires_grad_(False)
+
+
+@pytest.mark.parametrize("agent_type", ["DDPG", "SAC"])
+def test_a_frozen_actor_leaves_the_critic_to_learn(agent_type: str) -> None:
+    legacy, patched = both(frozen_altogether, agent_type)
+    assert legacy == patched
+
+
+def test_a_network_with_nothing_to_learn_fails_as_legacy_does() -> None:
+    messages = []
+    for steps in ("none", "all"):
+        with patches.applied(steps):
+            agent = filled("DQN")
+            agent.policy_local.requires_grad_(False)
+            agent.policy_target.requires_grad_(False)
+            with pytest.raises(RuntimeError) as caught:
+                agent.train()
+            messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def test_a_memory_of_the_users_own_is_told_one_by_one() -> None:
+    class Listed(list[Any]):
+        def add(self, item: Any) -> None:
+            self.append(item)
+
+    from patches.marinenav.step2_read.insertion import store_all
+
+    with patches.applied("2"):
+        agent = filled("DDPG")
+        agent.memory = Listed()
+        items = transitions(3, seed=1)
+        store_all(agent, copy.copy(items))
+    assert agent.memory == items

@@ -1,0 +1,17 @@
+"""A2C by stable-baselines3."""
+# syncs per step: 37
+# first blamed line: model.learn(total_timesteps=40)
+
+import sys
+
+from stable_baselines3 import A2C
+
+model = A2C("MlpPolicy", "CartPole-v1", n_steps=4, device=sys.argv[1], seed=42)
+model.learn(total_timesteps=40)
+print(sum(weight.abs().sum().item() for weight in model.policy.parameters()))
+env = model.get_env()
+state = env.reset()
+for _ in range(5):
+    action, _ = model.predict(state, deterministic=True)
+    state, reward, _, _ = env.step(action)
+    print(action, state, reward)

@@ -1,0 +1,25 @@
+"""TD3 by stable-baselines3."""
+# syncs per step: 161/19
+# first blamed line: model.learn(total_timesteps=40)
+
+import sys
+
+from stable_baselines3 import TD3
+
+model = TD3(
+    "MlpPolicy",
+    "Pendulum-v1",
+    learning_starts=20,
+    batch_size=8,
+    policy_kwargs={"net_arch": [16, 16]},
+    device=sys.argv[1],
+    seed=42,
+)
+model.learn(total_timesteps=40)
+print(sum(weight.abs().sum().item() for weight in model.policy.parameters()))
+env = model.get_env()
+state = env.reset()
+for _ in range(5):
+    action, _ = model.predict(state, deterministic=True)
+    state, reward, _, _ = env.step(action)
+    print(action, state, reward)

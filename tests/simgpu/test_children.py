@@ -1,0 +1,104 @@
+"""Processes that a program spawns have the device, and the report says that nobody watched them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from torch import multiprocessing, nn
+from torch.utils.data import DataLoader, Dataset
+
+from syncprobe.simgpu.torch_api import amp, children, hooks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from syncprobe.simgpu import SimulatedDevice
+    from tests.simgpu.conftest import RecordingSink
+
+PROGRAM = """
+import torch
+from torch import multiprocessing
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+def work(rank, shared):
+    assert shared.is_cuda
+    shared[rank] = torch.ones(3, device=DEVICE).sum()
+
+if __name__ == "__main__":
+    shared = torch.zeros(2, device=DEVICE)
+    multiprocessing.spawn(work, args=(shared,), nprocs=2)
+    print("shared", shared.tolist())
+"""
+
+
+def test_a_script_spawns_processes_that_share_device_memory(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = [sys.executable, "-m", "syncprobe", "profile", "program.py", "-o", "p.json"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "shared [3.0, 3.0]" in ran.stdout
+    assert children.NOTE in json.loads((tmp_path / "p.json").read_text())["run"]["notes"]
+
+
+class Numbers(Dataset[torch.Tensor]):
+    """Samples that a worker makes on the device."""
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        return torch.full((2,), index, device="cuda").cpu()
+
+
+def test_spawned_data_loader_workers_have_the_device(
+    device: SimulatedDevice, sink: RecordingSink
+) -> None:
+    del device
+    loader = DataLoader(
+        Numbers(),
+        batch_size=2,
+        num_workers=1,
+        multiprocessing_context=multiprocessing.get_context("spawn"),
+    )
+    assert [batch.tolist() for batch in loader] == [[[0, 0], [1, 1]], [[2, 2], [3, 3]]]
+    assert sink.notes == [children.NOTE]
+
+
+def test_notes_say_where_values_and_launches_are_not_what_they_seem(
+    device: SimulatedDevice, sink: RecordingSink, recwarn: pytest.WarningsRecorder
+) -> None:
+    del device, recwarn
+    module = torch.compile(nn.Linear(2, 2).cuda())
+    assert sink.notes == [hooks.COMPILED]
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        module(torch.ones(1, 2, device="cuda")).sum().backward()
+    assert sink.notes[1:] == [amp.NOTE]
+    for kind, said in ((torch.optim.Adam, 0), (torch.optim.NAdam, 1), (torch.optim.RAdam, 2)):
+        kind(module.parameters()).step()
+        assert len(sink.notes) == 2 + said
+    torch.optim.ASGD(module.parameters(), foreach=False).step()
+    assert sink.notes[2:] == [hooks.OTHER_ROUNDING.format(name) for name in ("NAdam", "RAdam")]
+
+
+def _answer(answers: Any, received: Any) -> None:
+    answers.put(torch.arange(3.0, device="cuda"))
+    received.wait(60)
+
+
+@pytest.mark.usefixtures("device")
+def test_device_tensors_stay_on_the_device_in_queues() -> None:
+    context = multiprocessing.get_context("spawn")
+    answers, received = context.Queue(), context.Event()
+    child = context.Process(target=_answer, args=(answers, received))
+    child.start()
+    answer = answers.get(timeout=60)
+    received.set()
+    child.join()
+    assert answer.is_cuda
+    assert answer.tolist() == [0.0, 1.0, 2.0]
