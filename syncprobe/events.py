@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
 
@@ -175,6 +176,19 @@ class LineTime:
     elapsed_us_per_step: float
 
 
+class Successor(Protocol):
+    """What a process that the program spawns has instead of the sink; it is pickled on its way there."""
+
+    def begin(self) -> None:
+        """Give the process a simulated device, before anything of the program is imported."""
+
+    def run(self, call: Callable[[], object]) -> None:
+        """Run what the process is for."""
+
+    def end(self) -> None:
+        """The process is about to end."""
+
+
 class Sink(Protocol):
     """Where a device reports what it sees. Implemented by the recorder, called by the devices."""
 
@@ -206,3 +220,6 @@ class Sink(Protocol):
 
     def note(self, text: str) -> None:
         """Say something about the run that its reader must know; said twice it counts once."""
+
+    def successor(self) -> Successor | None:
+        """Who hears of what a process does that is about to be spawned; None if nobody wants to."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from syncprobe.events import DEFAULT_REGION, TO_HOST, Event, EventKind, EventSum
+from syncprobe.events import DEFAULT_REGION, TO_HOST, Event, EventKind, EventSum, RegionTime
 from syncprobe.recording.callsite import UNKNOWN_ORIGIN, Memo
 from syncprobe.recording.film import Camera
 from syncprobe.recording.outside import OutsideClock
 from syncprobe.recording.own_time.scheduling import IdleTime
-from syncprobe.recording.tally import Tally
+from syncprobe.recording.processes.record import beside, leader
+from syncprobe.recording.tally import Tally, Times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
 
     from syncprobe.clock import Clock
     from syncprobe.cuda.costs import TwoClocks
-    from syncprobe.events import Origin, StepFilm
+    from syncprobe.events import Origin, StepFilm, Successor
     from syncprobe.profiles.host import Outside
     from syncprobe.profiles.own_time import OwnStep
     from syncprobe.recording.callsite import CallSiteFinder
     from syncprobe.recording.own_time.timer import OwnTimer
-    from syncprobe.recording.tally import Times
+    from syncprobe.recording.processes.record import ProcessRecord
+    from syncprobe.recording.processes.spawned import Nursery
 
 NO_STEP: Final = -1
 """The step of what happens before, between and after the marked steps."""
@@ -81,6 +83,7 @@ class Recorder:
         on_step: Told how many steps, warm-up included, have begun before each one.
         own_timer: Watches the program's own time in some of the steps.
         handover_ns: Host time per operation that is not the program's, to be taken off.
+        nursery: Records the processes that the program spawns.
     """
 
     def __init__(
@@ -95,6 +98,7 @@ class Recorder:
         on_step: Callable[[int], None] | None = None,
         own_timer: OwnTimer | None = None,
         handover_ns: int = 0,
+        nursery: Nursery | None = None,
     ) -> None:
         self._finder = finder
         self._now_ns = clock.now_ns
@@ -107,6 +111,9 @@ class Recorder:
         self._own_timer = own_timer
         self._watched: OwnTimer | None = None
         self._handover_ns = handover_ns
+        self._nursery = nursery
+        self._others: list[EventSum] = []
+        self._leader: ProcessRecord | None = None
         self._idle = IdleTime() if own_timer is not None else None
         self._threads: list[_Thread] = []
         self._local = _Local(self._threads)
@@ -284,6 +291,10 @@ class Recorder:
         """Keep what the reader of the profile must know, in the order it was first said."""
         self.notes.setdefault(text)
 
+    def successor(self) -> Successor | None:
+        """Who hears of what a process does that is about to be spawned."""
+        return None if self._nursery is None else self._nursery.another()
+
     # What the program's marks call.
 
     def begin_step(self) -> None:
@@ -399,12 +410,26 @@ class Recorder:
         for thread in self._threads:
             thread.memo = Memo()
 
+    def absorb(self, records: Sequence[ProcessRecord]) -> None:
+        """Add what spawned processes did; if only they made steps, those of one of them are the program's."""
+        if not self.steps_recorded:
+            self._leader = leader(records)
+            self.steps_recorded = self._leader.steps if self._leader else 0
+        for record in records:
+            if record is self._leader:
+                self._others += record.sums
+            else:
+                self._others += beside(record, has_steps=bool(self.steps_recorded))
+            self.unknown_operations.update(record.unknown_operations)
+            self.notes.update(dict.fromkeys(record.notes))
+
     # What analysis reads.
 
     @property
     def sums(self) -> tuple[EventSum, ...]:
-        """The sums of all threads, thread by thread in the order their first event came."""
-        return tuple(event_sum for thread in self._threads for event_sum in thread.sums.values())
+        """The sums of all threads in the order of their first events, then those of spawned processes."""
+        own = (event_sum for thread in self._threads for event_sum in thread.sums.values())
+        return (*own, *self._others)
 
     @property
     def counts(self) -> Counter[str]:
@@ -434,6 +459,9 @@ class Recorder:
 
     def times(self) -> Times:
         """Modelled time: of the steps, or of the run if there are none, and then sums are the run's, too."""
+        if self._leader is not None:
+            regions = defaultdict(RegionTime, self._leader.regions)
+            return Times(regions, self._leader.busy_ns, self._leader.handover_ns)
         return self._tally.settled(self.sums, has_steps=bool(self.steps_recorded))
 
     @property
@@ -444,16 +472,22 @@ class Recorder:
     @property
     def outside(self) -> Outside | None:
         """What is in no step; None if there are no steps."""
+        if self._leader is not None:
+            return self._leader.outside
         return self._outside.found if self.steps_recorded else None
 
     @property
     def own_steps(self) -> Sequence[OwnStep]:
         """The own time of the steps that were watched."""
+        if self._leader is not None:
+            return self._leader.own_steps
         return () if self._own_timer is None else self._own_timer.steps
 
     @property
     def films(self) -> tuple[StepFilm, ...]:
         """Steps event by event, the median one first; empty where no time is modelled."""
+        if self._leader is not None:
+            return tuple(self._leader.films)
         return () if self._camera is None else self._camera.films
 
     def _whose(self, thread: _Thread, frame: FrameType) -> tuple[Origin, str]:

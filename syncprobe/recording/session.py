@@ -14,7 +14,8 @@ from syncprobe.recording import marks
 from syncprobe.recording.automatic import steps_told
 from syncprobe.recording.automatic.finder import NONE
 from syncprobe.recording.callsite import CallSiteFinder
-from syncprobe.recording.children import children_told
+from syncprobe.recording.processes.spawned import Nursery
+from syncprobe.recording.processes.told import children_told
 from syncprobe.recording.recorder import Recorder
 from syncprobe.registry import Registry
 
@@ -157,6 +158,19 @@ class Recording:
         own_timer, handover_ns = (
             _own_timer() if self.device == "sim" and clock is None else (None, 0)
         )
+        self._nursery = Nursery(
+            {
+                "device": self.device,
+                "gpu": gpu,
+                "warmup": warmup,
+                "steps": steps,
+                "root": root,
+                "own": own,
+                "step_on": step_on,
+                "ends_program": ends_program,
+                "checks_values": checks_values,
+            }
+        )
         self._recorder = Recorder(
             self._finder,
             clock or SystemClock(),
@@ -167,11 +181,13 @@ class Recording:
             on_step=on_step,
             own_timer=own_timer,
             handover_ns=handover_ns,
+            nursery=self._nursery,
         )
         self._step_on = step_on
         self._ends_program = ends_program
         self._steps: StepFinder | None = None
         self._undo: ExitStack | None = None
+        self._spawned_step_on: str | None = None
 
     def __enter__(self) -> Self:
         if marks.active() is not None:
@@ -214,6 +230,17 @@ class Recording:
             if self._steps is not None:
                 self._steps.drop_open_step()
             self._recorder.close()
+        self._bring_home()
+
+    def _bring_home(self) -> None:
+        """Add what spawned processes did, now that they are over."""
+        if not self._nursery.started:
+            return
+        records = self._nursery.collect()
+        self._recorder.absorb(records)
+        self._finder.own_files.update(*(record.own_files for record in records))
+        self._recorder.note(self._nursery.note(len(records)))
+        self._spawned_step_on = next((each.step_on for each in records if each.steps), None)
 
     def step(self) -> AbstractContextManager[None]:
         """Begin a training step; see :func:`syncprobe.step`."""
@@ -228,6 +255,8 @@ class Recording:
         """What was taken for a step; None if only marks were asked for."""
         if self._steps is None:
             return None
+        if self._steps.kind == NONE and self._spawned_step_on is not None:
+            return self._spawned_step_on
         return self._steps.kind if self._recorder.steps_recorded else NONE
 
     @property

@@ -11,7 +11,7 @@ from syncprobe.simgpu.tensors.memory import Memory
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from syncprobe.events import EventKind, Sink
+    from syncprobe.events import EventKind, Sink, Successor
 
 
 class SilentSink:
@@ -46,6 +46,10 @@ class SilentSink:
 
     def note(self, text: str) -> None:
         """There was something to say."""
+
+    def successor(self) -> Successor | None:
+        """Nobody wants to know what other processes do."""
+        return None
 
 
 class Session:

@@ -14,7 +14,7 @@ import torch
 import syncprobe
 from syncprobe.cli import main
 from syncprobe.profiles.own_time import OwnStep
-from syncprobe.recording import children
+from syncprobe.recording.processes import told
 from syncprobe.recording.blind_spots import BUSY, UNUSED_DEVICE
 
 CHOSEN_BEFORE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -110,7 +110,7 @@ def test_processes_that_nobody_watched_are_noted(start):
     before = os.fork, subprocess.Popen.__init__
     with syncprobe.record(device="sim") as recording:
         start()
-    assert children.NOTE in recording.profile().run.notes
+    assert told.NOTE in recording.profile().run.notes
     assert (os.fork, subprocess.Popen.__init__) == before
 
 
@@ -118,4 +118,4 @@ def test_processes_that_nobody_watched_are_noted(start):
 def test_tools_are_none_of_the_program(command):
     with syncprobe.record(device="sim") as recording:
         subprocess.run(command, check=True)
-    assert children.NOTE not in recording.profile().run.notes
+    assert told.NOTE not in recording.profile().run.notes

@@ -77,6 +77,9 @@ class RecordingSink:
     def note(self, text: str) -> None:
         self.notes.append(text)
 
+    def successor(self) -> None:
+        return None
+
     def take(self) -> list[Recorded]:
         events, self.events = self.events, []
         return events

@@ -1,8 +1,7 @@
-"""Processes that a program spawns have the device, and the report says that nobody watched them."""
+"""Processes that a program spawns have the device, and what they do there is brought home."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,8 @@ import torch
 from torch import multiprocessing, nn
 from torch.utils.data import DataLoader, Dataset
 
+import syncprobe
+from syncprobe.recording.processes.spawned import BROUGHT
 from syncprobe.simgpu.torch_api import amp, children, hooks
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from syncprobe.simgpu import SimulatedDevice
     from tests.simgpu.conftest import RecordingSink
 
+LAUNCH_AND_MEMORY = 2
 PROGRAM = """
 import torch
 from torch import multiprocessing
@@ -43,7 +45,65 @@ def test_a_script_spawns_processes_that_share_device_memory(tmp_path: Path) -> N
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "shared [3.0, 3.0]" in ran.stdout
-    assert children.NOTE in json.loads((tmp_path / "p.json").read_text())["run"]["notes"]
+    profile = syncprobe.load(tmp_path / "p.json")
+    assert BROUGHT.format(count="2 processes", they="they") in profile.run.notes
+    work = [site for site in profile.sites if site.site.function == "work"]
+    assert (
+        sum(site.count for site in work if site.operation == "aten::sum") == 2 * LAUNCH_AND_MEMORY
+    )
+    assert profile.counts["copy_to_host"] == 1, "the list that the program itself reads"
+
+
+TRAINING = """
+import os, signal, sys
+import torch
+from torch import multiprocessing
+
+def train(rank, fails):
+    model = torch.nn.Linear(4, 2, device="cuda")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for step in range(8):
+        loss = model(torch.ones(8, 4, device="cuda")).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        if fails and step == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    try:
+        multiprocessing.spawn(train, args=("fails" in sys.argv,), nprocs=2)
+    except multiprocessing.ProcessExitedException as error:
+        print("gone", error.exit_code)
+"""
+
+
+@pytest.mark.parametrize(("options", "steps"), [((), 7), (("--steps", "3"), 3)])
+def test_steps_of_spawned_processes_are_the_programs(
+    tmp_path: Path, options: tuple[str, ...], steps: int
+) -> None:
+    (tmp_path / "program.py").write_text(TRAINING)
+    command = [sys.executable, "-m", "syncprobe", "profile", "program.py", "-o", "p.json", *options]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    profile = syncprobe.load(tmp_path / "p.json")
+    assert (profile.run.steps, profile.run.step_on) == (steps, "optimizer")
+    assert profile.per_step["scalar_read"] == 2, "one of each process"
+    assert profile.time.modelled_ms_per_step
+    assert profile.timeline is not None
+
+
+def test_a_process_that_was_killed_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(TRAINING)
+    command = [sys.executable, "-m", "syncprobe", "profile", "program.py", "-o", "p.json"]
+    ran = subprocess.run(
+        [*command, "--", "fails"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "gone -9" in ran.stdout
+    notes = " ".join(syncprobe.load(tmp_path / "p.json").run.notes)
+    assert "left no record" in notes
 
 
 class Numbers(Dataset[torch.Tensor]):
@@ -102,3 +162,20 @@ def test_device_tensors_stay_on_the_device_in_queues() -> None:
     child.join()
     assert answer.is_cuda
     assert answer.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_spawned_workers_count_for_the_steps_of_the_program() -> None:
+    with syncprobe.record(device="sim") as recording:
+        loader = DataLoader(
+            Numbers(),
+            batch_size=2,
+            num_workers=1,
+            multiprocessing_context=multiprocessing.get_context("spawn"),
+        )
+        for batch in loader:
+            with recording.step():
+                assert batch.sum() > 0
+    profile = recording.profile()
+    assert profile.run.steps == 2
+    assert profile.per_step["copy_to_host"] == 2, "one per sample, made by the worker"
+    assert BROUGHT.format(count="one process", they="it") in profile.run.notes

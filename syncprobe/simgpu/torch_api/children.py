@@ -1,9 +1,9 @@
-"""Processes that the program spawns: each gets a simulated device of its own, which nobody watches."""
+"""Processes that the program spawns: each gets a simulated device of its own, watched if somebody wants to."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from multiprocessing import popen_spawn_posix, spawn, util
+from multiprocessing import popen_forkserver, popen_spawn_posix, spawn, util
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,9 @@ from syncprobe.simgpu.tensors.tensor import DeviceTensor, wrap_view
 from syncprobe.simgpu.torch_api.patching import replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from syncprobe.events import Successor
 
 NOTE = (
     "The program spawned processes. They ran on simulated devices of their own, "
@@ -30,6 +32,24 @@ _LAST = -100
 """Queues are emptied at -5 when a process ends."""
 
 
+class Unwatched:
+    """Gives a spawned process its device, and listens to nobody."""
+
+    def begin(self) -> None:
+        """Enter the device."""
+        from syncprobe.simgpu.device import SimulatedDevice  # it installs this module
+
+        self._device = SimulatedDevice(SilentSink()).__enter__()
+
+    def run(self, call: Callable[[], object]) -> None:
+        """Run it as it is."""
+        call()
+
+    def end(self) -> None:
+        """Leave the device."""
+        self._device.__exit__(None, None, None)
+
+
 class Child:
     """What a spawned process runs: its target, and before that a device for everything it needs.
 
@@ -37,18 +57,17 @@ class Child:
     it on import, and tensors among them may be on it.
     """
 
-    def __init__(self, process: Any, main: dict[str, Any]) -> None:
+    def __init__(self, process: Any, main: dict[str, Any], successor: Successor) -> None:
         self._main = main
+        self._successor = successor
         self._call = (process._target, process._args, process._kwargs)
 
-    def __getstate__(self) -> tuple[dict[str, Any], bytes]:
-        return self._main, bytes(ForkingPickler.dumps(self._call))
+    def __getstate__(self) -> tuple[dict[str, Any], Successor, bytes]:
+        return self._main, self._successor, bytes(ForkingPickler.dumps(self._call))
 
-    def __setstate__(self, state: tuple[dict[str, Any], bytes]) -> None:
-        from syncprobe.simgpu.device import SimulatedDevice  # it installs this module
-
-        self._main, call = state
-        self._device = SimulatedDevice(SilentSink()).__enter__()
+    def __setstate__(self, state: tuple[dict[str, Any], Successor, bytes]) -> None:
+        self._main, self._successor, call = state
+        self._successor.begin()
         spawn.prepare(self._main)
         self._call = ForkingPickler.loads(call)
 
@@ -56,8 +75,8 @@ class Child:
         """Run the target to its end."""
         target, args, kwargs = self._call
         # Behind the threads that feed queues: what still waits in them is on the device.
-        util.Finalize(None, self._device.__exit__, (None, None, None), exitpriority=_LAST)
-        target(*args, **kwargs)
+        util.Finalize(None, self._successor.end, exitpriority=_LAST)
+        self._successor.run(lambda: target(*args, **kwargs))
 
 
 def _launcher(original: Any) -> Any:
@@ -67,11 +86,17 @@ def _launcher(original: Any) -> Any:
         if session is None or not session.has_device or has_own_run or process._target is None:
             original(self, process)
             return
-        session.sink.note(NOTE)
+        successor = session.sink.successor()
+        if successor is None:
+            session.sink.note(NOTE)
         data = spawn.get_preparation_data(process._name)
         main = {name: data.pop(name) for name in _MAIN if name in data}
         call = process._target, process._args, process._kwargs
-        process._target, process._args, process._kwargs = Child(process, main), (), {}
+        process._target, process._args, process._kwargs = (
+            Child(process, main, successor or Unwatched()),
+            (),
+            {},
+        )
         try:
             with replaced(spawn, {"get_preparation_data": lambda _: data}):
                 original(self, process)
@@ -100,9 +125,10 @@ def _received(host: torch.Tensor, requires_grad: bool, is_parameter: bool) -> to
 def installed() -> Iterator[None]:
     """Give spawned processes a device; afterwards they get none."""
     reducers: dict[Any, Any] = ForkingPickler._extra_reducers  # type: ignore[attr-defined]  # not in the stub
-    launch = {"_launch": _launcher(popen_spawn_posix.Popen._launch)}  # type: ignore[attr-defined]  # not in the stub
     with ExitStack() as undo:
-        undo.enter_context(replaced(popen_spawn_posix.Popen, launch))
+        for popen in (popen_spawn_posix.Popen, popen_forkserver.Popen):
+            launch = {"_launch": _launcher(popen._launch)}  # type: ignore[attr-defined]  # not in the stub
+            undo.enter_context(replaced(popen, launch))
         reducers[DeviceTensor] = _sent
         undo.callback(reducers.pop, DeviceTensor)
         yield
