@@ -14,8 +14,8 @@ import torch
 import syncprobe
 from syncprobe.cli import main
 from syncprobe.profiles.own_time import OwnStep
-from syncprobe.recording.processes import told
 from syncprobe.recording.blind_spots import BUSY, UNUSED_DEVICE
+from syncprobe.recording.processes import told
 
 CHOSEN_BEFORE = "cuda" if torch.cuda.is_available() else "cpu"
 

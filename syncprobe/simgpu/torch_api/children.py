@@ -127,7 +127,7 @@ def installed() -> Iterator[None]:
     reducers: dict[Any, Any] = ForkingPickler._extra_reducers  # type: ignore[attr-defined]  # not in the stub
     with ExitStack() as undo:
         for popen in (popen_spawn_posix.Popen, popen_forkserver.Popen):
-            launch = {"_launch": _launcher(popen._launch)}  # type: ignore[attr-defined]  # not in the stub
+            launch = {"_launch": _launcher(popen._launch)}  # type: ignore[union-attr]  # not in the stub
             undo.enter_context(replaced(popen, launch))
         reducers[DeviceTensor] = _sent
         undo.callback(reducers.pop, DeviceTensor)
