@@ -87,6 +87,14 @@ def number(value: Any) -> Any:
     return value
 
 
+def index(value: Any) -> Any:
+    """What can be uploaded and still picks the same elements: an array, a list, or a tensor of the host."""
+    is_host = _is_tensor(value) and value.device.type == "cpu"
+    if not is_host and type(value).__name__ not in {"ndarray", "list"}:
+        raise BrokenAssumption(f"it is no host index but a {type(value).__name__}")
+    return value
+
+
 def device(value: Any) -> Any:
     """A device, where a dtype or a tensor could stand as well."""
     if type(value).__name__ not in {"str", "device"}:
@@ -96,7 +104,7 @@ def device(value: Any) -> Any:
 
 CHECKS: Final[dict[str, Callable[..., Any]]] = {
     check.__name__: check
-    for check in (vector, table, floats, integers, scalars, packable, number, device)
+    for check in (vector, table, floats, integers, scalars, packable, number, index, device)
 }
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from syncprobe.profiles.model import Profile
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_WORD: Final = re.compile(r"[^\W\d]")
+Place = tuple[str, int]
+"""A number of a sort of line: how such lines read without numbers, and which of their numbers it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +25,18 @@ class Yardstick:
     """The original's run, and what of it varies from run to run."""
 
     original: Evidence
-    varying_lines: frozenset[int]
-    """Lines of standard output whose numbers differ between two runs of the same code."""
+    varying: frozenset[Place]
+    """Numbers on standard output that differ between two runs of the same code, such as steps per second."""
     varying_files: frozenset[str]
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the proof does not cover."""
         notes = []
-        if self.varying_lines:
+        if self.varying:
+            count = len(self._varying_lines)
             notes.append(
-                f"Numbers on {len(self.varying_lines)} of the lines of output differ from run to run and prove nothing."
+                f"Numbers on {count} of the lines of output differ from run to run and prove nothing."
             )
         if self.varying_files:
             notes.append(
@@ -54,7 +58,7 @@ class Yardstick:
             else []
         )
         parts += ["random numbers"]
-        lines = len(self.original.output.splitlines()) - len(self.varying_lines)
+        lines = len(self.original.output.splitlines()) - len(self._varying_lines)
         parts += [_several(lines, "line", " of output")] if lines > 0 else []
         files = len(set(self.original.files) - self.varying_files)
         parts += [_several(files, "file")] if files else []
@@ -74,13 +78,17 @@ class Yardstick:
     def _output(self, other: Evidence) -> str | None:
         mine, theirs = self.original.output.splitlines(), other.output.splitlines()
         for number, (one, two) in enumerate(zip(mine, theirs, strict=False)):
-            if number in self.varying_lines:
-                one, two = _NUMBER.sub("0", one), _NUMBER.sub("0", two)  # noqa: PLW2901  # what is compared
-            if one != two:
+            if one != two and not _differences(number, one, two) <= self.varying:
                 return f"it prints {two.strip()!r} in place of {one.strip()!r}"
         if len(mine) != len(theirs):
             return f"it prints {len(theirs)} lines in place of {len(mine)}"
         return None
+
+    @property
+    def _varying_lines(self) -> list[str]:
+        lines = enumerate(self.original.output.splitlines())
+        sorts = {sort for sort, _ in self.varying}
+        return [line for number, line in lines if _sort(number, line) in sorts]
 
     def _files(self, other: Evidence) -> str | None:
         names = (set(self.original.files) | set(other.files)) - self.varying_files
@@ -97,17 +105,16 @@ def yardstick(first: Evidence, second: Evidence, name: str) -> Yardstick:
         SyncprobeError: They differ in what counts, or there is nothing to tell runs apart by.
     """
     lines, others = first.output.splitlines(), second.output.splitlines()
-    varying = frozenset(
-        number
-        for number, (one, two) in enumerate(zip(lines, others, strict=False))
-        if one != two and _NUMBER.sub("0", one) == _NUMBER.sub("0", two)
-    )
+    varying: set[Place] = set()
+    for number, (one, two) in enumerate(zip(lines, others, strict=False)):
+        if _sort(number, one) == _sort(number, two):
+            varying |= _differences(number, one, two)
     files = {
         path
         for path in set(first.files) | set(second.files)
         if first.files.get(path) != second.files.get(path)
     }
-    found = Yardstick(first, varying, frozenset(files))
+    found = Yardstick(first, frozenset(varying), frozenset(files))
     difference = found.difference(second)
     if difference is not None:
         raise SyncprobeError(
@@ -119,6 +126,24 @@ def yardstick(first: Evidence, second: Evidence, name: str) -> Yardstick:
             f"{name} takes no optimizer step, prints nothing and writes nothing, so nothing can be proven about it."
         )
     return found
+
+
+def _sort(number: int, line: str) -> str:
+    """What lines have in common that say the same thing: all but their numbers.
+
+    A line of nothing but numbers does not tell what they are, so it is like no other.
+    """
+    sort = _NUMBER.sub("0", line)
+    return sort if _WORD.search(sort) else f"{sort} on line {number}"
+
+
+def _differences(number: int, one: str, two: str) -> set[Place]:
+    """The numbers in which two lines differ; a place that is nowhere if they say different things."""
+    sort = _sort(number, one)
+    if sort != _sort(number, two):
+        return {(sort, -1)}
+    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(two), strict=True)
+    return {(sort, place) for place, (mine, theirs) in enumerate(pairs) if mine != theirs}
 
 
 def _computed(mine: Profile, theirs: Profile) -> str | None:

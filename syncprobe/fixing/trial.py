@@ -115,10 +115,13 @@ def _child(program: Program, copied: Path, request: Path, limit_s: float | None)
     # What the project brings along is found in the copy first; syncprobe itself comes last.
     search = [_moved(Path(entry).resolve(), root, copied) for entry in sys.path if entry]
     ours = Path(__file__).resolve().parents[2]
-    paths = [str(each) for each in search if each.is_relative_to(copied)]
+    given = [Path(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    elsewhere = [each for each in given if not each.resolve().is_relative_to(root)]
+    inside = [each for each in search if each.is_relative_to(copied)]
+    paths = [str(each) for each in (*inside, copied, *elsewhere, ours)]
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([*paths, str(copied), str(ours)]),
+        "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
     }

@@ -63,6 +63,17 @@ def test_a_fix_is_found_proven_and_applied(project: Path, capsys) -> None:
     assert git(project, "status", "--porcelain") == " M helper.py\n"
 
 
+def test_what_python_is_told_to_search_is_searched(
+    project: Path, capsys, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "helper.py").write_text(HELPER)
+    (project / "helper.py").unlink()
+    monkeypatch.setenv("PYTHONPATH", str(elsewhere))
+    assert main(["fix", "train.py"]) == 0
+    assert "Nothing to fix" in capsys.readouterr().out, "it ran, and is not the project's own file"
+
+
 def refused(capsys, *words: str) -> str:
     assert main(["fix", *words]) == 2
     lines = capsys.readouterr().err.strip().splitlines()

@@ -201,6 +201,37 @@ CASES = {
         syncs=(13, 1),
         holds=("policy = Normal(mean, torch.ones_like(mean), validate_args=False)",),
     ),
+    "shuffled_minibatches": Case(
+        body="""
+        import numpy
+        states = torch.arange(32.0, device=device).view(8, 4)
+        weights = torch.ones(8, device=device)
+        order = numpy.arange(8)
+        for start in range(0, 8, 4):
+            rows = order[start : start + 4]
+            loss = (model(states[rows]).sum(1) * weights[rows]).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
+        kept=("index-once",),
+        syncs=(4, 2),
+        holds=("rows_uploaded = torch.as_tensor(rows, device=states.device)",),
+    ),
+    "list_that_grows": Case(
+        body="""
+        fractions = []
+        for _ in range(2):
+            for _ in range(3):
+                loss = update()
+                with torch.no_grad():
+                    fractions += [(loss > 0.5).float().mean().item()]
+        print(sum(fractions))
+        """,
+        kept=("read-later",),
+        syncs=(6, 2),
+        holds=("fractions += torch.stack(mean_reads).tolist()",),
+    ),
 }
 
 

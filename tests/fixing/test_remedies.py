@@ -48,6 +48,32 @@ REFUSED = {
             print(x[i].item())  # <-
         """,
     ),
+    "an index that is bound again": (
+        "index-once",
+        """
+        import torch
+        rows = order[:2]
+        x = states[rows]  # <-
+        rows = order[2:]
+        y = states[rows]
+        """,
+    ),
+    "an index that is used once": (
+        "index-once",
+        """
+        import torch
+        rows = order[:2]
+        x = states[rows]  # <-
+        """,
+    ),
+    "an index that a loop counts": (
+        "index-once",
+        """
+        import torch
+        for row in range(3):
+            x = states[row] + returns[row]  # <-
+        """,
+    ),
     "a slice": (
         "indexed-reads",
         """
@@ -302,6 +328,43 @@ for x, y in loader:
         "as-tensor",
         "x = torch.FloatTensor(states).to(device)  # <-\n",
         "x = torch.as_tensor(states, dtype=torch.float32, device=device)  # <-\n",
+    ),
+    "an index of several tensors": (
+        "index-once",
+        """\
+import torch
+for start in range(0, 8, 2):
+    rows = order[start:start + 2]
+    with torch.no_grad():
+        x = states[rows]  # <-
+    y = returns.long()[rows] - x
+""",
+        """\
+import torch
+for start in range(0, 8, 2):
+    rows = order[start:start + 2]
+    rows_uploaded = torch.as_tensor(rows, device=states.device)
+    with torch.no_grad():
+        x = states[rows_uploaded]  # <-
+    y = returns.long()[rows_uploaded] - x
+""",
+    ),
+    "uploads of a tuple that are made alike": (
+        "packed-uploads",
+        """\
+a = torch.tensor(reward).to(device)
+b, c = torch.Tensor(state).to(device), torch.Tensor(done).to(device)  # <-
+""",
+        """\
+a = torch.tensor(reward).to(device)
+state_rows = [
+    torch.Tensor(state),
+    torch.Tensor(done),
+]
+state_uploaded = torch.cat([each.flatten() for each in state_rows]).to(device)
+state_uploaded = state_uploaded.split([each.numel() for each in state_rows])
+b, c = state_uploaded[0].view(state_rows[0].shape), state_uploaded[1].view(state_rows[1].shape)  # <-
+""",
     ),
     "gradients": (
         "grads-to-none",

@@ -80,12 +80,16 @@ def _deferred(
 
 
 def _collected(statement: cst.SimpleStatementLine) -> _Collected | None:
-    """``losses.append(loss.item())`` or ``total += loss.item()``."""
+    """``losses.append(loss.item())``, ``losses += [loss.item()]`` or ``total += loss.item()``."""
     only = statement.body[0] if len(statement.body) == 1 else None
     if isinstance(only, cst.AugAssign) and isinstance(only.operator, cst.AddAssign):
-        read = read_of(only.value)
+        added = only.value
+        is_list = isinstance(added, cst.List)
+        if isinstance(added, cst.List) and len(added.elements) == 1:
+            added = added.elements[0].value
+        read = read_of(added)
         if isinstance(only.target, cst.Name) and read is not None and read.sort == "vector":
-            return _Collected(statement, only.target.value, read, is_sum=True)
+            return _Collected(statement, only.target.value, read, is_sum=not is_list)
     if isinstance(only, cst.Expr) and called(only.value) == "append":
         into, call = owner(only.value), only.value
         read = read_of(call.args[0].value) if isinstance(call, cst.Call) and call.args else None

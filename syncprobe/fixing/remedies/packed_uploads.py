@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from syncprobe.fixing.source import SourceFile
 
 _RULES: Final = ("SP200", "SP204", "SP206", "SP400", "SP401")
-_MAKERS: Final = ("tensor", "as_tensor", "from_numpy", "FloatTensor", "LongTensor")
+_MAKERS: Final = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor", "LongTensor")
 _ON_THE_WAY: Final = frozenset({"float", "long", "double", "unsqueeze", "reshape", "view"})
 """Methods of a host tensor between its making and its upload."""
+Upload = tuple[cst.BaseStatement, cst.Call, cst.Call]
+"""A statement, the call in it that uploads, and what makes the host tensor."""
 
 
 @remedy("packed-uploads", *_RULES, title="one upload in place of several")
@@ -31,18 +33,27 @@ def packed(source: SourceFile, line: int) -> Iterator[Draft]:
     both are made on the host, travel as one vector and become two views of it. All must have the same dtype.
     """
     for run in runs(source, line):
-        group: list[tuple[cst.BaseStatement, cst.Call, cst.Call]] = []
+        group: list[Upload] = []
         for statement in run:
             for move, made in _uploads(statement):
                 before = run[run.index(group[0][0]) : run.index(statement)] if group else []
                 is_same = not group or source.code(move.args[0]) == source.code(group[0][1].args[0])
                 if is_same and not touches(before, names_in(made)):
                     group.append((statement, move, made))
-        if len(group) > 1 and any(source.covers(move, line) for _, move, _ in group):
-            yield _as_one(source, group)
+        # Those that are made alike are more likely to have one dtype than all of them.
+        for chosen in (group, *_made_alike(group)):
+            if len(chosen) > 1 and any(source.covers(move, line) for _, move, _ in chosen):
+                yield _as_one(source, chosen)
 
 
-def _as_one(source: SourceFile, group: list[tuple[cst.BaseStatement, cst.Call, cst.Call]]) -> Draft:
+def _made_alike(group: list[Upload]) -> Iterator[list[Upload]]:
+    makers = dict.fromkeys(called(_maker(made)) for _, _, made in group)
+    if len(makers) > 1:
+        for maker in makers:
+            yield [each for each in group if called(_maker(each[2])) == maker]
+
+
+def _as_one(source: SourceFile, group: list[Upload]) -> Draft:
     draft = Draft(source)
     first, move, made = group[0]
     whole, parts = source.free_name(_data(made), "rows"), source.free_name(_data(made), "uploaded")
