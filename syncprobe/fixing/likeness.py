@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from syncprobe.profiles.model import Profile
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_MARK: Final = re.compile(r"[0-9a-fA-F]*\d[0-9a-fA-F]*")
 _WORD: Final = re.compile(r"[^\W\d]")
 Place = tuple[str, int]
 """A number of a sort of line: how such lines read without numbers, and which of their numbers it is."""
@@ -28,6 +30,7 @@ class Yardstick:
     varying: frozenset[Place]
     """Numbers on standard output that differ between two runs of the same code, such as steps per second."""
     varying_files: frozenset[str]
+    """Files that have other contents or other names in each run, such as logs: their names without numbers."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -38,9 +41,10 @@ class Yardstick:
             notes.append(
                 f"Numbers on {count} of the lines of output differ from run to run and prove nothing."
             )
-        if self.varying_files:
+        varying = sorted(path for path in self.original.files if _like(path) in self.varying_files)
+        if varying:
             notes.append(
-                f"Files that differ from run to run prove nothing: {', '.join(sorted(self.varying_files)[:3])}."
+                f"Files that differ from run to run prove nothing: {', '.join(varying[:3])}."
             )
         if not self.original.steps:
             notes.append(
@@ -60,7 +64,7 @@ class Yardstick:
         parts += ["random numbers"]
         lines = len(self.original.output.splitlines()) - len(self._varying_lines)
         parts += [_several(lines, "line", " of output")] if lines > 0 else []
-        files = len(set(self.original.files) - self.varying_files)
+        files = sum(_like(path) not in self.varying_files for path in self.original.files)
         parts += [_several(files, "file")] if files else []
         return f"identical: {', '.join(parts)}"
 
@@ -91,10 +95,14 @@ class Yardstick:
         return [line for number, line in lines if _sort(number, line) in sorts]
 
     def _files(self, other: Evidence) -> str | None:
-        names = (set(self.original.files) | set(other.files)) - self.varying_files
-        for name in sorted(names):
-            if self.original.files.get(name) != other.files.get(name):
+        for name in sorted({*self.original.files, *other.files}):
+            is_other = self.original.files.get(name) != other.files.get(name)
+            if is_other and _like(name) not in self.varying_files:
                 return f"it leaves another {name} behind"
+        mine, theirs = (Counter(map(_like, each.files)) for each in (self.original, other))
+        for like in sorted(self.varying_files):
+            if mine[like] != theirs[like]:
+                return f"it leaves {theirs[like]} files like {like} behind in place of {mine[like]}"
         return None
 
 
@@ -110,7 +118,7 @@ def yardstick(first: Evidence, second: Evidence, name: str) -> Yardstick:
         if _sort(number, one) == _sort(number, two):
             varying |= _differences(number, one, two)
     files = {
-        path
+        _like(path)
         for path in set(first.files) | set(second.files)
         if first.files.get(path) != second.files.get(path)
     }
@@ -126,6 +134,11 @@ def yardstick(first: Evidence, second: Evidence, name: str) -> Yardstick:
             f"{name} takes no optimizer step, prints nothing and writes nothing, so nothing can be proven about it."
         )
     return found
+
+
+def _like(path: str) -> str:
+    """What files have in common that a program numbers, or names after the time or by chance."""
+    return _MARK.sub("0", path)
 
 
 def _sort(number: int, line: str) -> str:

@@ -48,3 +48,22 @@ def test_bare_numbers_are_taken_line_by_line(printed) -> None:
 def test_other_words_are_no_variation(printed) -> None:
     with pytest.raises(SyncprobeError, match="not deterministic"):
         yardstick(printed("left"), printed("right"), "train.py")
+
+
+def test_files_named_after_the_time_are_counted_and_not_read(printed) -> None:
+    def run(*files: tuple[str, str]):
+        return replace(printed("done"), files=dict(files))
+
+    found = yardstick(
+        run(("runs/17/events.1", "a"), ("model.pt", "m")),
+        run(("runs/18/events.2", "b"), ("model.pt", "m")),
+        "train.py",
+    )
+    assert found.difference(run(("runs/19/events.3", "c"), ("model.pt", "m"))) is None
+    assert "runs/17/events.1" in found.notes[0]
+    assert found.proof.endswith("1 file")
+    assert found.difference(run(("runs/19/events.3", "c"), ("model.pt", "n"))) == (
+        "it leaves another model.pt behind"
+    )
+    more = run(("runs/19/events.3", "c"), ("runs/19/events.4", "c"), ("model.pt", "m"))
+    assert "2 files like runs/0/events.0" in (found.difference(more) or "")
