@@ -19,6 +19,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from syncprobe.simgpu.session import INSIDE, active, thread
+from syncprobe.simgpu.tensors import movement
 from syncprobe.simgpu.tensors.handling import handler, in_transform
 from syncprobe.simgpu.tensors.tensor import DeviceTensor
 from syncprobe.simgpu.torch_api.patching import replaced
@@ -137,8 +138,11 @@ def _copied(leaf: Any) -> Any:
         return leaf
     host = leaf._host if isinstance(leaf, DeviceTensor) else leaf
     copy = host.detach().clone()
-    # Not a leaf: the function may write to it.
-    return copy.requires_grad_().clone() if leaf.requires_grad else copy
+    if not leaf.requires_grad:
+        return copy
+    # Not a leaf where gradients are wanted: the function may write to it. Elsewhere C++ still asks for the mark.
+    copy.requires_grad_()
+    return copy.clone() if torch.is_grad_enabled() else copy
 
 
 @contextmanager
@@ -157,7 +161,11 @@ def _expected(check: _Check, function: Any, args: Any, kwargs: Any) -> Any:
     """What the host makes of it, or None where the host cannot be asked."""
     try:
         with _on_the_host_alone(check):
-            given, named = pytree.tree_map(_copied, (args, kwargs))
+            # A tensor that is given twice is one: attention asks whether the query is the key.
+            copies: dict[int, Any] = {}
+            given, named = pytree.tree_map(
+                lambda leaf: copies.setdefault(id(leaf), _copied(leaf)), (args, kwargs)
+            )
             return (function(*given, **named),)
     except Exception:  # whatever it is, the program's own call will say it, too
         return None
@@ -183,7 +191,8 @@ class _Forward(TorchFunctionMode):
     ) -> Any:
         kwargs = kwargs or {}
         name = getattr(function, "__name__", "")
-        is_left_out = name in _UNCHECKED or in_transform() or _is_cast()
+        is_moved = name in _UNCHECKED or getattr(function, "__module__", "") == movement.__name__
+        is_left_out = is_moved or in_transform() or _is_cast()
         if is_left_out or not _has_device_tensor(args, kwargs):
             return function(*args, **kwargs)
         expected = _expected(self._check, function, args, kwargs)

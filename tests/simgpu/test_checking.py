@@ -38,6 +38,27 @@ def trained() -> None:
         assert loss.item() > 0
 
 
+def attended() -> None:
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).cuda().eval()
+    with torch.no_grad():
+        layer(torch.randn(2, 3, 8, device="cuda"))
+
+
+def moved() -> None:
+    module = nn.Linear(2, 2).cuda()
+    module.cuda().to("cuda")
+    assert torch.ones(2).cuda().cuda().to(torch.device("cuda"), torch.float64).sum().item() == 2
+
+
+def test_what_is_on_the_device_already_can_be_moved_there() -> None:
+    assert "VALUES CHECKED" in notes_of(moved)
+
+
+def test_a_tensor_that_is_given_twice_is_one() -> None:
+    assert "VALUES CHECKED" in notes_of(attended)
+
+
 def test_an_honest_program_passes_with_the_same_draws() -> None:
     assert "VALUES CHECKED" in notes_of(trained)
     torch.manual_seed(0)
