@@ -9,6 +9,7 @@ from syncprobe.errors import UnknownNameError
 from syncprobe.registry import Registry
 from syncprobe.targets.marinenav import TorchRLTarget, TrainTarget
 from syncprobe.targets.module import PREFIX, ModuleTarget
+from syncprobe.targets.packing import PackingTarget
 from syncprobe.targets.program import FunctionTarget, ScriptTarget
 from syncprobe.targets.uara import UaraTarget
 
@@ -22,6 +23,7 @@ TARGETS: Registry[Callable[[TargetOptions], Target]] = Registry("target")
 TARGETS.add("train", TrainTarget)
 TARGETS.add("torchrl", TorchRLTarget)
 TARGETS.add("uara", UaraTarget)
+TARGETS.add("packing", PackingTarget)
 
 
 def find_target(name: str, options: TargetOptions) -> Target:
