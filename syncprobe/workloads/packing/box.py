@@ -36,6 +36,8 @@ class Placement:
     y: int
     z: Any
     """A number, or still on the device."""
+    turned: Tensor
+    """The angles on the device."""
     maps: Tensor
     """What the worker saw when it decided."""
 
@@ -81,13 +83,12 @@ class Box:
 
     def action_of(self, placement: Placement) -> Tensor:
         """A placement as the box is told of it: position and angles."""
-        numbers = [float(placement.x), float(placement.y), 0.0, *placement.angles]
-        if isinstance(placement.z, float):
-            numbers[2] = placement.z
-        action = torch.tensor(numbers, device=self.device)
-        if not isinstance(placement.z, float):
-            action[2] = placement.z
-        return action
+        is_known = isinstance(placement.z, float)
+        numbers = [float(placement.x), float(placement.y), placement.z if is_known else 0.0]
+        position = torch.tensor(numbers, device=self.device)
+        if not is_known:
+            position[2] = placement.z
+        return torch.cat([position, placement.turned])
 
     def place(self, placement: Placement) -> Placed:
         """Put an object where it is to go."""

@@ -113,14 +113,18 @@ class Learner:
 
     def batch(self, places: Any) -> Batch:
         """What is remembered there, sent to the device."""
+        columns = self.columns(places)
+        return Batch(
+            **{name: torch.from_numpy(each).to(self.device) for name, each in columns.items()}
+        )
+
+    def columns(self, places: Any) -> dict[str, Any]:
+        """What is remembered there, on the host."""
         drawn = [self.entries[place] for place in places]
-        columns = {
+        return {
             "maps": np.stack([each.maps for each in drawn]),
             "scalars": np.stack([each.scalars for each in drawn]),
             "reward": np.array([each.reward for each in drawn], dtype=np.float32),
             "ahead": np.array([each.ahead for each in drawn], dtype=np.float32),
             "is_done": np.array([each.is_done for each in drawn], dtype=np.float32),
         }
-        return Batch(
-            **{name: torch.from_numpy(each).to(self.device) for name, each in columns.items()}
-        )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import torch
 
-from syncprobe.workloads.packing.box import Box
+from syncprobe.workloads.packing.box import Box, Metrics
 from syncprobe.workloads.packing.catalogue import catalogue, combinations, scaled
 from syncprobe.workloads.packing.items import Items
 from syncprobe.workloads.packing.manager import Manager
@@ -20,7 +20,7 @@ from syncprobe.workloads.packing.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from syncprobe.workloads.packing.box import Metrics, Placed, Placement
+    from syncprobe.workloads.packing.box import Placed, Placement
     from syncprobe.workloads.packing.config import PackingOptions
     from syncprobe.workloads.packing.worker import Candidates
 
@@ -241,14 +241,16 @@ class Trainer:
         if (episode.number + 1) % self.options.follow_every == 0:
             self.worker.follow()
             self.manager.follow()
-        rewards, worker_losses, manager_losses = self.read(episode.rewards, *losses)
+        rewards, worker_losses, manager_losses, metrics = self.read(
+            episode.rewards, *losses, list(self.box.metrics)
+        )
         self.log.append(
             EpisodeRecord(
                 episode=episode.number,
                 is_joint=episode.is_joint,
                 reward=sum(rewards),
                 packed=len(rewards),
-                metrics=self.box.metrics,
+                metrics=Metrics(*metrics),
                 chance=episode.chance,
                 worker_losses=worker_losses,
                 manager_losses=manager_losses,

@@ -164,6 +164,7 @@ class Worker:
             x=x,
             y=y,
             z=z,
+            turned=entry.angles,
             maps=self.maps_of(entry.item),
         )
 
