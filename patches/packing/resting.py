@@ -8,7 +8,7 @@ same extent, and an object then has 256 differences per place in place of one pe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -79,17 +79,9 @@ def _runs(worker: Worker, notes: Notes, extent: int) -> Runs:
         ends = np.append(heads[1:], extent)
         window = int((ends - heads).min())
         places = grid_places(worker.options, extent)
-        return Runs(
-            window,
-            *(
-                _on_device(each, worker.device)
-                for each in (heads, heads[:, None] + places, (ends - window)[:, None] + places)
-            ),
-        )
+        starts = np.stack([heads, ends - window])[:, :, None] + places
+        first, last = torch.from_numpy(starts).to(worker.device)
+        return Runs(window, first[:, 0], first, last)  # the first place is 0
 
     runs: Runs = notes.table(("runs", extent), make)
     return runs
-
-
-def _on_device(indices: Any, device: torch.device) -> Tensor:
-    return torch.from_numpy(np.ascontiguousarray(indices)).to(device)

@@ -14,8 +14,8 @@ from syncprobe.targets.legacy_code import wrap
 from syncprobe.targets.packing import build_trainer, completed
 from syncprobe.targets.running import RunOptions, run
 
-STEPS = 5
-SIZE = {"steps": STEPS, "num_objects": 6, "resolution": 32, "orientation_step": "pi"}
+STEPS = 4
+SIZE = {"steps": STEPS, "num_objects": 5, "resolution": 32, "orientation_step": "pi"}
 ORIENTATIONS = 8
 ENVIRONMENT = 9 + 2
 """Reads of the box: checks and coordinates, then the angles and the height map."""
@@ -101,3 +101,74 @@ def test_before_uploads_what_its_inventory_says(way: str) -> None:
 def test_lines_of_the_workload_are_the_users() -> None:
     paths = {site.site.path for site in recorded("worker").sites}
     assert {path.rpartition("/")[0] for path in paths} == {"syncprobe/workloads/packing"}
+
+
+def in_manager(way: str) -> int:
+    n = work(way)
+    return n["looks"] + 6 * n["looked at"] + n["picks"] + 3 * n["picks ahead"]
+
+
+SLOW_WAYS = ["worker", *(pytest.param(way, marks=pytest.mark.slow) for way in ("joint", "chance"))]
+LAST = [pytest.param(4, marks=pytest.mark.slow), 5]
+
+
+@pytest.mark.parametrize("way", SLOW_WAYS)
+def test_step_1_reads_one_tuple_per_decision(way: str) -> None:
+    """Chance needs the number of places first, so it reads twice; the map still goes to replay on the host."""
+    n = work(way)
+    candidates = 2 * n["maps"] + ORIENTATIONS * n["lists"]
+    decisions = n["exploits"] + 2 * n["explores"]
+    expected = candidates + decisions + (ENVIRONMENT + 1) * STEPS + in_manager(way)
+    assert reads(way, 1) == expected
+
+
+@pytest.mark.parametrize("way", SLOW_WAYS)
+@pytest.mark.parametrize("last", [2, 3])
+def test_step_2_reads_no_numbers_one_by_one(way: str, last: int) -> None:
+    most = 8 if way == "joint" else 6
+    assert reads(way, last) <= most * STEPS + 6 * work(way)["looked at"]
+
+
+@pytest.mark.parametrize("way", SLOW_WAYS)
+def test_step_3_uploads_only_what_is_new(way: str) -> None:
+    assert uploads(way, 3) <= 4 * work(way)["maps"] + 8 * STEPS
+    assert uploads(way, 3) < uploads(way, 2) / 8
+
+
+@pytest.mark.parametrize("last", LAST)
+@pytest.mark.parametrize(("way", "most"), [("worker", 1), ("joint", 2), ("chance", 2)])
+def test_the_last_levels_read_decisions_and_one_log_per_episode(
+    way: str, most: int, last: int
+) -> None:
+    assert reads(way, last) == most * STEPS + 1
+    assert recorded(way, last).counts["scalar_read"] == 0
+
+
+@pytest.mark.parametrize("last", LAST)
+def test_learning_reads_nothing_once_memory_is_on_the_device(last: int) -> None:
+    assert reads("learning", last) == reads("joint", last)
+    learnt = [site for site in recorded("learning", last).sites if site.region == "learn"]
+    assert learnt
+    assert not any(site.is_blocking for site in learnt)
+
+
+@pytest.mark.parametrize(
+    ("way", "last"),
+    [
+        *(("worker", last) for last in range(1, 6)),
+        ("joint", 5),
+        ("chance", 5),
+        ("learning", 5),
+        *(
+            pytest.param(way, last, marks=pytest.mark.slow)
+            for way in ("joint", "chance", "learning")
+            for last in range(1, 5)
+        ),
+    ],
+)
+def test_each_level_does_the_same(way: str, last: int) -> None:
+    assert recorded(way, last).digest == recorded(way).digest
+
+
+def test_the_last_level_launches_a_fraction() -> None:
+    assert recorded("worker", 5).counts["launch"] < recorded("worker").counts["launch"] / 4

@@ -1,6 +1,6 @@
 """Tensors that never change are made once, and maps are drawn in memory that is there.
 
-Replaces: syncprobe.workloads.packing.items:Items.span, resampling;
+Replaces: syncprobe.workloads.packing.items:Items.occupancy, span, resampling;
           syncprobe.workloads.packing.worker:Worker.places, angles_of, spread, maps_of
 Removes:  five uploads per orientation and list, four per new map, and the memory of all maps but the chosen
 Keeps:    their values
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from patches.packing import scoring
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from syncprobe.workloads.packing.catalogue import Rotation
     from syncprobe.workloads.packing.items import ItemMaps
 
+_unpatched_occupancy = Items.occupancy
 _unpatched_resampling = Items.resampling
 _unpatched_places = Worker.places
-_unpatched_angles_of = Worker.angles_of
 
 
 def span(self: Items, number: int, rotation: Rotation) -> Tensor:
@@ -36,11 +37,21 @@ def span(self: Items, number: int, rotation: Rotation) -> Tensor:
         return torch.tensor(rotation, dtype=torch.float32, device=device).abs()
 
     def make_edges() -> Tensor:
-        edges = self.objects[number].dimensions
+        edges = np.stack([each.dimensions for each in self.objects])
         return torch.tensor(edges, dtype=torch.float32, device=device)
 
     turned: Tensor = notes.table(("rotation", rotation), make_rotation)
-    return turned @ notes.of_scene(("edges", number), make_edges)
+    edges: Tensor = notes.of_scene("edges", make_edges)
+    return turned @ edges[number]
+
+
+def occupancy(self: Items, number: int) -> Tensor:
+    """Which cells of its bounding box an object fills; shapes come back in later episodes."""
+    shape = id(self.objects[number].shape)  # of the catalogue, which stays
+    kept: Tensor = notes_of(self).table(
+        ("voxels", shape), lambda: _unpatched_occupancy(self, number)
+    )
+    return kept
 
 
 def resampling(self: Items, count: int) -> Tensor:

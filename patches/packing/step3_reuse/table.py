@@ -10,6 +10,7 @@ REPLACEMENTS = (
     *notes.ROWS,
     *prepared.ROWS,
     *batches.ROWS,
+    Replacement(notes.ITEMS, "occupancy", kept_tensors.occupancy),
     Replacement(notes.ITEMS, "span", kept_tensors.span),
     Replacement(notes.ITEMS, "resampling", kept_tensors.resampling),
     Replacement(notes.WORKER, "places", kept_tensors.places),

@@ -47,10 +47,11 @@ class Items:
         """Take up the objects of an episode."""
         self.objects = objects
         self.cache.clear()
-        self.voxels = {
-            number: torch.from_numpy(each.shape.voxels).to(self.device)
-            for number, each in enumerate(objects)
-        }
+        self.voxels = {number: self.occupancy(number) for number in range(len(objects))}
+
+    def occupancy(self, number: int) -> Tensor:
+        """Which cells of its bounding box an object fills."""
+        return torch.from_numpy(self.objects[number].shape.voxels).to(self.device)
 
     def key(self, number: int, angles: Angles) -> Any:
         """What maps are kept by."""
