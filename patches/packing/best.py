@@ -41,9 +41,7 @@ def best_of(worker: Worker, candidates: Candidates) -> Best:
         allowed = torch.where(stack.legal, scores, -math.inf).flatten()
         cell = allowed.argmax()
         cells = worker.options.resolution**2
-        return Best(
-            allowed.take(cell), torch.div(cell, cells, rounding_mode="floor"), cell % cells
-        )
+        return Best(allowed.take(cell), torch.div(cell, cells, rounding_mode="floor"), cell % cells)
     scores_of = worker.scores(candidates, worker.online)
     every = [
         each.masked_fill(~entry.legal, -math.inf).flatten()

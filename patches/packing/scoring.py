@@ -38,7 +38,7 @@ def ask(worker: Worker, network: nn.Module, maps: Tensor) -> Tensor:
     """Score maps of all items; one forward each where batches of another size would round otherwise."""
     with torch.no_grad():
         if notes_of(worker.items).settings.is_exact:
-            return torch.cat([network(each) for each in maps.split(1)])
+            return torch.cat([network(each.unsqueeze(0)) for each in maps])
         scores: Tensor = network(maps)
         return scores
 

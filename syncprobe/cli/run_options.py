@@ -27,7 +27,9 @@ def add_options(group: Any, names: Iterable[str]) -> None:
         takes = {} if facts.minimum is None else {"type": at_least(facts.minimum)}
         spellings = dict.fromkeys((flag(name), f"--{name}"))
         action = group.add_argument(*spellings, metavar=facts.metavar, help=facts.help, **takes)
-        action.option_strings = [flag(name)]  # underscores are understood, but help is silent on them
+        action.option_strings = [
+            flag(name)
+        ]  # underscores are understood, but help is silent on them
 
 
 def add_settings(group: Any, names: Iterable[str]) -> None:

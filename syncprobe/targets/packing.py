@@ -105,7 +105,9 @@ def completed(options: TargetOptions) -> TargetOptions:
     from syncprobe.workloads.packing import PRESETS  # it imports torch
 
     if options.num_workers not in {None, 1}:
-        raise OptionError("--num-workers must be 1: on an accelerator one process does all the work.")
+        raise OptionError(
+            "--num-workers must be 1: on an accelerator one process does all the work."
+        )
     # Nothing has to be waited for: episodes begin with an empty box, and learning ends them.
     warmup = 0 if options.warmup is None else options.warmup
     options = filled(replace(options, warmup=warmup), "packing")
@@ -113,7 +115,9 @@ def completed(options: TargetOptions) -> TargetOptions:
     if preset not in PRESETS:
         raise UnknownNameError("preset", preset, tuple(PRESETS))
     total = int(options.steps or 0) + warmup
-    longest = options.max_steps or (math.ceil(total / options.episodes) if options.episodes else total)
+    longest = options.max_steps or (
+        math.ceil(total / options.episodes) if options.episodes else total
+    )
     longest = min(longest, objects) if options.max_steps is None else longest
     return replace(
         options,
@@ -134,9 +138,7 @@ def build_trainer(options: TargetOptions, device: str) -> Any:
         **{name: getattr(options, name) for name in (*taken, "batch_size")},
     }
     step = angle_of(options.orientation_step or "pi/2")
-    return seeded_trainer(
-        PackingOptions(orientation_step=step, **sizes), options.seed or 0, device
-    )
+    return seeded_trainer(PackingOptions(orientation_step=step, **sizes), options.seed or 0, device)
 
 
 def angle_of(text: str) -> float:

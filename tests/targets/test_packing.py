@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import pytest
 
+from syncprobe.cli import main
+from syncprobe.comparison.variant_runs import CompareOptions
+from syncprobe.comparison.variants import compare
+from syncprobe.equivalence import Verifier
+from syncprobe.equivalence.verdict import Case
+from syncprobe.equivalence.workloads.packing import PackingRun
 from syncprobe.profiles.model import Profile
 from syncprobe.targets import TargetOptions
 from syncprobe.targets.legacy_code import wrap
-from syncprobe.targets.packing import build_trainer, completed
+from syncprobe.targets.packing import PackingTarget, build_trainer, completed
 from syncprobe.targets.running import RunOptions, run
+from syncprobe.workloads.packing.worker import Worker
 
 STEPS = 4
 SIZE = {"steps": STEPS, "num_objects": 5, "resolution": 32, "orientation_step": "pi"}
@@ -172,3 +181,83 @@ def test_each_level_does_the_same(way: str, last: int) -> None:
 
 def test_the_last_level_launches_a_fraction() -> None:
     assert recorded("worker", 5).counts["launch"] < recorded("worker").counts["launch"] / 4
+
+
+def test_levels_are_compared_and_proven() -> None:
+    options = CompareOptions(
+        name="packing",
+        target=options_of("joint"),
+        device="sim",
+        rounds=1,
+        verify_steps=14,
+    )
+    comparison = compare("step4", "optimized", options)
+    assert comparison.verdict is not None
+    assert comparison.verdict.is_equivalent
+    assert comparison.verdict.summary.startswith("identical (fast mode, 14 steps")
+
+
+def test_a_variant_that_breaks_ties_otherwise_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several triples of angles are the same rotation: the last of equals is another action."""
+
+    @contextmanager
+    def wrong(_patches: tuple[int, ...], _mode: str) -> Iterator[None]:
+        def best(self: Any, candidates: Any, scores: list[Any]) -> tuple[int, int]:
+            place, cell = original(
+                self, candidates.__class__(number=0, entries=candidates.entries[::-1]), scores[::-1]
+            )
+            return len(scores) - 1 - place, cell
+
+        original = Worker.best
+        with monkeypatch.context() as patch:
+            patch.setattr(Worker, "best", best)
+            yield
+
+    verifier = Verifier(PackingRun(steps=6), apply=wrong)
+    case = Case(agent="DQN", pipeline="packing", patches=(1,), mode="fast", seed=0, steps=6)
+    verdict = verifier.check(case)
+    assert verdict.found
+    assert verdict.differences[0].what.startswith("action")
+
+
+def test_verify_and_plan_take_the_workload_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["verify", "--pipelines", "packing", "--patches", "all", "--mode", "exact"]
+    assert main([*words, "--steps", "8"]) == 0
+    assert "packing" in capsys.readouterr().out
+    assert main(["plan", "--target", "packing", "--no-run"]) == 0
+    assert "several are the same rotation" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_run_says_its_preset_and_what_it_does_not_show() -> None:
+    notes = " ".join(recorded("worker").run.notes)
+    assert "Preset small: tiny networks, batches of 8" in notes
+    assert "Nothing was trained: 4 transitions do not reach a batch of 8" in notes
+    assert not any("Nothing was trained" in note for note in recorded("learning").run.notes)
+    automatic = PackingTarget(TargetOptions(steps=2, num_objects=2, resolution=16, log_every=1))
+    automatic.execute("cpu")
+    described = " ".join(automatic.describe(recorded("worker").run).notes)
+    assert "All episodes are worker-only, with 0.9 of the choices left to chance" in described
+    assert "episode 0 worker reward" in described
+
+
+def test_steps_alone_are_one_episode() -> None:
+    options = completed(TargetOptions(steps=10))
+    assert (options.episodes, options.max_steps, options.warmup) == (1, 10, 0)
+    assert (options.resolution, options.batch_size) == (48, 8)
+    several = completed(TargetOptions(steps=50, preset="paper"))
+    assert (several.episodes, several.max_steps) == (3, 20)
+    assert (several.resolution, several.batch_size) == (200, 128)
+
+
+def test_what_the_workload_does_not_take_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, answer in {
+        "--robots 2": "--robots is not for packing",
+        "--num_workers 2": "--num-workers must be 1",
+        "--preset large": "No preset is called 'large'",
+        "--orientation-step 1": "multiples of pi/2",
+        "--phase both": "no phase 'both'",
+        "--epsilon much": "'much' is no number",
+        "--steps 3 --num_objects 1 --episodes 1 --resolution 16": "over after 1 steps",
+    }.items():
+        assert main(["profile", "packing", *words.split()]) == 2
+        assert answer in capsys.readouterr().err

@@ -81,7 +81,7 @@ def angles_of(self: Worker, orientation: int) -> Tensor:
 def spread(self: Worker, item: ItemMaps, values: Tensor, empty: Tensor) -> Tensor:
     """Values at the places of the grid, on a map of all cells that is used again."""
     notes, size = notes_of(self.items), self.options.resolution
-    (canvas,) = notes.empty_maps(1, size, len(self.orientations), empty.dtype)
+    canvas = notes.empty_maps(1, size, len(self.orientations), empty.dtype)[0]
     rows, columns = self.places(item.width), self.places(item.depth)
     canvas[rows[:, None], columns] = values
     return canvas

@@ -29,20 +29,18 @@ def reward(self: Box, number: int) -> Tensor:
     before, grown = self.metrics, self.items.objects[number].volume
     self.volume += grown
     after = self.metrics = _measured(self)
-    gains = (
-        (later - earlier).clamp(min=0)
-        for later, earlier in zip(after, before, strict=True)
-    )
+    gains = ((later - earlier).clamp(min=0) for later, earlier in zip(after, before, strict=True))
     compactness, pyramidality, growth = gains
     # Divided by a tensor: by a number, CUDA multiplies with its inverse.
     side = torch.full_like(growth, self.options.side)
-    return (
+    worth: Tensor = (
         1.0 * (grown > 1e-9)
         + 0.4 * compactness
         + 0.4 * pyramidality
         + 0.2 * after.objective
         - 0.1 * (growth / side)
     )
+    return worth
 
 
 def _measured(box: Box) -> Metrics:

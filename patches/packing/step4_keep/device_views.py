@@ -7,6 +7,7 @@ Keeps:    what networks are shown, bit for bit
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -26,7 +27,7 @@ def look(self: Manager, numbers: list[int]) -> Input:
     side = torch.full((), self.options.side, device=self.device)
     box = (self.box.heights / side).clamp(0, 1)
     views = torch.stack(
-        [notes.of_scene(("views", each), lambda each=each: _views(self, each)) for each in numbers]
+        [notes.of_scene(("views", each), partial(_views, self, each)) for each in numbers]
     )
     boxes = box.expand(len(numbers), 1, size, size)
     return Input(maps=torch.cat([boxes, views], 1), scalars=_scalars(self, numbers))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from syncprobe.equivalence import user_association
-from syncprobe.equivalence.matching import Margin
-from syncprobe.equivalence.trace import Trace
 from syncprobe.equivalence.workloads import packing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from syncprobe.equivalence.matching import Margin
+    from syncprobe.equivalence.trace import Trace
 
 
 class WorkloadRun(Protocol):

@@ -154,7 +154,9 @@ class Worker:
                 highest, found = score, (place, cell)
         return found
 
-    def placement(self, candidates: Candidates, entry: Candidate, x: int, y: int, z: Any) -> Placement:
+    def placement(
+        self, candidates: Candidates, entry: Candidate, x: int, y: int, z: Any
+    ) -> Placement:
         """A choice, with what was seen when it was made."""
         return Placement(
             number=candidates.number,

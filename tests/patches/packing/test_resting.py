@@ -46,13 +46,12 @@ def test_orientations_that_share_maps_look_the_same() -> None:
         shared.items.begin(objects)
         for number in range(len(objects)):
             for angles in shared.worker.orientations:
-                found, expected = shared.items.maps(number, angles), plain.items.make(
-                    number, rotation_of(angles)
+                found, expected = (
+                    shared.items.maps(number, angles),
+                    plain.items.make(number, rotation_of(angles)),
                 )
                 assert torch.equal(found.top, expected.top)
                 assert torch.equal(found.bottom, expected.bottom)
     kinds = {objects[key[0]].shape.kind for key in shared.items.cache}
     assert kinds == set(range(6))
     assert len(shared.items.cache) < 16 * len(objects)
-
-
