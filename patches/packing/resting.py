@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 import torch
 
 from syncprobe.workloads.packing.box import TOLERANCE
-from syncprobe.workloads.packing.items import resampled
-from syncprobe.workloads.packing.worker import grid_places
+from syncprobe.workloads.packing.catalogue import GRID
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -75,13 +73,14 @@ def _highest_under(heights: Tensor, rows: Runs, columns: Runs) -> Tensor:
 
 def _runs(worker: Worker, notes: Notes, extent: int) -> Runs:
     def make() -> Runs:
-        heads = np.unique(resampled(extent), return_index=True)[1]
-        ends = np.append(heads[1:], extent)
-        window = int((ends - heads).min())
-        places = grid_places(worker.options, extent)
-        starts = np.stack([heads, ends - window])[:, :, None] + places
-        first, last = torch.from_numpy(starts).to(worker.device)
-        return Runs(window, first[:, 0], first, last)  # the first place is 0
+        options, count = worker.options, min(extent, GRID)
+        # The cell of a block that is seen first, as `resampled` rounds; made where it is needed.
+        numbers = torch.arange(count + 1, device=worker.device)
+        borders = torch.div(numbers * extent + GRID // 2 - 1, GRID, rounding_mode="floor")
+        heads, ends = (borders[:-1], borders[1:]) if extent > GRID else (numbers[:-1], numbers[1:])
+        window, last = max(1, extent // GRID), options.resolution - extent
+        places = torch.arange(0, last + 1, options.grid_step, device=worker.device)
+        return Runs(window, heads, heads[:, None] + places, (ends - window)[:, None] + places)
 
     runs: Runs = notes.table(("runs", extent), make)
     return runs

@@ -49,6 +49,13 @@ class Facts:
     parse: Callable[[str], Any] | None = None
     """From what people write to the value."""
 
+    @property
+    def kind(self) -> type[str | int | float]:
+        """What it is in a file."""
+        if self.minimum is not None:
+            return int
+        return float if self.parse is parse_number else str
+
 
 def _option(text: str, *, unset: Any = None, **facts: Any) -> Any:
     return field(default=unset, metadata={_FACTS: Facts(help=text, **facts)})

@@ -8,64 +8,67 @@ Keeps:    their values
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import torch
 
 from patches.packing import scoring
 from patches.packing.notes import notes_of
-from syncprobe.workloads.packing.items import Items
-from syncprobe.workloads.packing.worker import Worker
+from syncprobe.workloads.packing.catalogue import GRID, axes_of, catalogue
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from syncprobe.workloads.packing.catalogue import Rotation
-    from syncprobe.workloads.packing.items import ItemMaps
+    from syncprobe.workloads.packing.items import ItemMaps, Items
+    from syncprobe.workloads.packing.worker import Worker
 
-_unpatched_occupancy = Items.occupancy
-_unpatched_resampling = Items.resampling
-_unpatched_places = Worker.places
-
-
-def span(self: Items, number: int, rotation: Rotation) -> Tensor:
-    """The edges of the bounding box after turning, on the device."""
-    notes, device = notes_of(self), self.device
-
-    def make_rotation() -> Tensor:
-        return torch.tensor(rotation, dtype=torch.float32, device=device).abs()
-
-    def make_edges() -> Tensor:
-        edges = np.stack([each.dimensions for each in self.objects])
-        return torch.tensor(edges, dtype=torch.float32, device=device)
-
-    turned: Tensor = notes.table(("rotation", rotation), make_rotation)
-    edges: Tensor = notes.of_scene("edges", make_edges)
-    return turned @ edges[number]
+ORDERS: Final = list(itertools.permutations(range(3)))
+"""Which edge can be along which axis."""
 
 
 def occupancy(self: Items, number: int) -> Tensor:
-    """Which cells of its bounding box an object fills; shapes come back in later episodes."""
-    shape = id(self.objects[number].shape)  # of the catalogue, which stays
-    kept: Tensor = notes_of(self).table(
-        ("voxels", shape), lambda: _unpatched_occupancy(self, number)
-    )
-    return kept
+    """Which cells of its bounding box an object fills; all shapes there are go up at once."""
+    shapes = catalogue()
+
+    def make() -> Tensor:
+        return torch.from_numpy(np.stack([each.voxels for each in shapes])).to(self.device)
+
+    every: Tensor = notes_of(self).table("voxels", make)
+    return every[shapes.index(self.objects[number].shape)]
+
+
+def span(self: Items, number: int, rotation: Rotation) -> Tensor:
+    """The edges of the bounding box after turning; those of all objects go up at once."""
+
+    def make() -> Tensor:
+        edges = np.stack([each.dimensions for each in self.objects])[:, ORDERS]
+        return torch.tensor(edges, dtype=torch.float32, device=self.device)
+
+    every: Tensor = notes_of(self).of_scene("edges", make)
+    return every[number, ORDERS.index(axes_of(rotation)[0])]
 
 
 def resampling(self: Items, count: int) -> Tensor:
-    """Which of the occupancy's rows is seen in each of a number of cells."""
-    kept: Tensor = notes_of(self).table(
-        ("resampling", count), lambda: _unpatched_resampling(self, count)
-    )
+    """Which of the occupancy's rows is seen in each of a number of cells, made on the device."""
+
+    def make() -> Tensor:
+        doubled = torch.arange(1, 2 * count, 2, device=self.device)
+        return torch.div(doubled * GRID, 2 * count, rounding_mode="floor")
+
+    kept: Tensor = notes_of(self).table(("resampling", count), make)
     return kept
 
 
 def places(self: Worker, extent: int) -> Tensor:
-    """Where an object of some extent can begin, along one axis."""
-    notes = notes_of(self.items)
-    kept: Tensor = notes.table(("places", extent), lambda: _unpatched_places(self, extent))
+    """Where an object of some extent can begin, along one axis, made on the device."""
+    notes, end = notes_of(self.items), self.options.resolution - extent + 1
+    kept: Tensor = notes.table(
+        ("places", extent),
+        lambda: torch.arange(0, end, self.options.grid_step, device=self.device),
+    )
     return kept
 
 

@@ -21,7 +21,7 @@ Rotation = tuple[tuple[int, int, int], ...]
 """A signed permutation of the axes, by rows."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Shape:
     """An entry of the catalogue."""
 
