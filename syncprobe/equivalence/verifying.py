@@ -15,7 +15,8 @@ from syncprobe.equivalence.matching import KEPT
 from syncprobe.equivalence.scenario import TrainingRun
 from syncprobe.equivalence.tracing import trace_run
 from syncprobe.equivalence.verdict import Case, CaseVerdict, Verification, steps_text
-from syncprobe.equivalence.workloads import WORKLOADS, WorkloadRun
+from syncprobe.equivalence.workloads.registry import WORKLOADS
+from syncprobe.equivalence.workloads.run import WorkloadRun
 from syncprobe.plan_steps import NUMBERS
 from syncprobe.targets.legacy_code import AGENTS, PIPELINES, patched
 
@@ -67,7 +68,7 @@ class VerificationPlan:
 def run_of(pipeline: str, agent: str, *, seed: int, steps: int) -> AnyRun:
     """The run that variants of a pipeline are compared on."""
     if pipeline in WORKLOADS:
-        return WORKLOADS[pipeline].make_run(seed=seed, steps=steps)
+        return WorkloadRun(pipeline=pipeline, seed=seed, steps=steps)
     return TrainingRun(agent=agent, pipeline=pipeline, seed=seed, steps=steps)
 
 

@@ -9,9 +9,9 @@ from syncprobe.errors import UnknownNameError
 from syncprobe.registry import Registry
 from syncprobe.targets.marinenav import TorchRLTarget, TrainTarget
 from syncprobe.targets.module import PREFIX, ModuleTarget
-from syncprobe.targets.packing import PackingTarget
 from syncprobe.targets.program import FunctionTarget, ScriptTarget
 from syncprobe.targets.uara import UaraTarget
+from syncprobe.targets.workloads.packing import PackingTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,12 +15,12 @@ from syncprobe.comparison.variant_runs import CompareOptions
 from syncprobe.comparison.variants import compare
 from syncprobe.equivalence import Verifier
 from syncprobe.equivalence.verdict import Case
-from syncprobe.equivalence.workloads.packing import PackingRun
+from syncprobe.equivalence.workloads.run import WorkloadRun
 from syncprobe.profiles.model import Profile
 from syncprobe.targets import TargetOptions
 from syncprobe.targets.legacy_code import wrap
-from syncprobe.targets.packing import PackingTarget, build_trainer, completed
 from syncprobe.targets.running import RunOptions, run
+from syncprobe.targets.workloads.packing import PackingTarget, build_trainer, completed
 from syncprobe.workloads.packing.worker import Worker
 
 STEPS = 4
@@ -213,7 +213,7 @@ def test_a_variant_that_breaks_ties_otherwise_is_found_out(monkeypatch: pytest.M
             patch.setattr(Worker, "best", best)
             yield
 
-    verifier = Verifier(PackingRun(steps=6), apply=wrong)
+    verifier = Verifier(WorkloadRun(pipeline="packing", steps=6), apply=wrong)
     case = Case(agent="DQN", pipeline="packing", patches=(1,), mode="fast", seed=0, steps=6)
     verdict = verifier.check(case)
     assert verdict.found

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,8 +10,7 @@ import numpy as np
 from syncprobe.equivalence import content
 from syncprobe.equivalence.matching import Margin
 from syncprobe.equivalence.trace import StepTrace, Trace, UpdateTrace
-from syncprobe.targets import legacy_code
-from syncprobe.targets.base import require_positive
+from syncprobe.equivalence.workloads.run import WorkloadRun, traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +18,6 @@ if TYPE_CHECKING:
 
     from syncprobe.equivalence.trace import Array
 
-PIPELINE: Final = "packing"
 SIZE: Final = {"resolution": 32, "orientation_step": math.pi, "num_objects": 6, "max_steps": 6}
 """The smallest that has everything in it: ties between orientations, boxes that fill, both networks."""
 LEARNING: Final = {"batch_size": 4, "replay_size": 40, "updates": 2, "pretraining": 2}
@@ -36,48 +32,17 @@ LIMITS: Final = {
 """What forwards of another batch size may do; draws, placements, heights and their order stay equal."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackingRun:
-    """A run of the workload, described completely."""
-
-    seed: int = 0
-    steps: int = 200
-    agent: str = "DQN"
-    pipeline: str = PIPELINE
-
-    def __post_init__(self) -> None:
-        require_positive("steps", self.steps, minimum=2)
-        require_positive("seed", self.seed, minimum=0)
-
-
 def trace_packing(
-    run: PackingRun,
+    run: WorkloadRun,
     variant: AbstractContextManager[Any] | None = None,
     *,
     on_step: Callable[[int], None] | None = None,
 ) -> Trace:
-    """Train from scratch and return everything that happened.
-
-    Args:
-        run: What to train.
-        variant: In force while everything is built and run; None is legacy.
-        on_step: Hears the number of each step when it begins.
-    """
-    notes = _Notes()
-    with ExitStack() as stack:
-        stack.enter_context(legacy_code.undisturbed())
-        stack.enter_context(variant or nullcontext())
-        try:
-            trainer = _build(run)
-            notes.follow(trainer, run.steps, on_step)
-        except Exception as error:  # whatever it is, legacy does not raise it
-            if variant is None:
-                raise
-            return notes.trace(f"{type(error).__name__} at step {len(notes.steps)}: {error}")
-        return notes.trace(None, trainer)
+    """Train from scratch, as a variant or as legacy if there is none, and return everything that happened."""
+    return traced(run, _build, _Notes(), variant, on_step)
 
 
-def _build(run: PackingRun) -> Any:
+def _build(run: WorkloadRun) -> Any:
     from syncprobe.workloads.packing import PackingOptions, seeded_trainer  # it imports torch
 
     sizes: dict[str, Any] = {**SIZE, **LEARNING}

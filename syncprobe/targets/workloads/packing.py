@@ -1,28 +1,19 @@
-"""Hierarchical packing as a target, marked from outside: the workload knows nothing of recordings."""
+"""Hierarchical packing as a target."""
 
 from __future__ import annotations
 
-import hashlib
 import math
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.errors import UnknownNameError
-from syncprobe.measuring.line_times import LineWatch, timed_call
-from syncprobe.profiles.model import Digest
-from syncprobe.recording import marks
-from syncprobe.targets import legacy_code
-from syncprobe.targets.base import OptionError, Outcome, existing, parse_number
-from syncprobe.targets.marinenav import end_last_step, mark
-from syncprobe.targets.options import described_names, filled
+from syncprobe.targets.base import OptionError, parse_number
+from syncprobe.targets.options import filled
+from syncprobe.targets.workloads.target import Done, WorkloadTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from syncprobe.events import LineTime
-    from syncprobe.measuring.line_times import Functions
     from syncprobe.profiles.model import Run
     from syncprobe.targets.options import TargetOptions
 
@@ -49,51 +40,42 @@ class Past:
     lines: tuple[str, ...]
 
 
-class PackingTarget:
+class PackingTarget(WorkloadTarget):
     """Objects that are put into a box by two networks."""
 
     name = "packing"
-    pipeline = "packing"
-    is_timed_by_default = True
-    step_on = None
+    regions = REGIONS
+    past: Past | None = None
 
-    def __init__(self, options: TargetOptions) -> None:
-        self.options = completed(options)
-        self.steps = int(self.options.steps or 0)
-        self.warmup = int(self.options.warmup or 0)
-        self.root = Path(__file__).resolve().parents[2]
-        self.own = existing(options.own) or self.root
-        self._past: Past | None = None
+    def completed(self, options: TargetOptions) -> TargetOptions:
+        """The options with all defaults filled in."""
+        return completed(options)
+
+    def build_trainer(self, device: str) -> Any:
+        """A trainer of the given size."""
+        return build_trainer(self.options, device)
+
+    def done(self, record: Any) -> Done:
+        """Where which object went, and what that was worth."""
+        import numpy as np  # the built-in targets need it, importing syncprobe does not
+
+        placement, reward = record.placement, float(record.reward)
+        turned = placement.number, placement.orientation
+        return Done(
+            episode=record.episode,
+            action=np.array([*turned, *record.placed], dtype=np.float64),
+            rewards=np.array(reward),
+            total=reward,
+        )
+
+    def look_back(self, trainer: Any, records: list[Any]) -> None:
+        """Note whether anything was trained, and what the log says."""
+        self.past = _past(trainer, len(records), self.options.log_every)
 
     def describe(self, run: Run) -> Run:
         """Add the options of the run, and what has to be known about it."""
-        chosen = {name: getattr(self.options, name) for name in described_names(self.name)}
-        notes = (*run.notes, *notes_on(self.options, self._past))
-        return replace(run, pipeline=self.pipeline, notes=notes, **chosen)
-
-    def execute(self, device: str) -> Outcome:
-        """Build everything anew from the seed, train, and digest what was done."""
-        with ExitStack() as stack:
-            stack.enter_context(legacy_code.undisturbed())
-            stack.enter_context(
-                legacy_code.patched(self.pipeline, self.options.patches, self.options.mode)
-            )
-            trainer = self.build(device)
-            done = list(_marked_steps(trainer, self.warmup + self.steps))
-            self._past = _past(trainer, len(done), self.options.log_every)
-            return Outcome(digest=_digest(done))
-
-    def time_lines(self, functions: Functions, device: str) -> tuple[LineTime, ...]:
-        """Run one pass with the lines of some functions timed."""
-        watch = LineWatch(self.warmup, self.steps)
-        return timed_call(lambda: self.execute(device), watch, functions, self.root)
-
-    def build(self, device: str) -> Any:
-        """The trainer, with its parts marked."""
-        trainer = build_trainer(self.options, device)
-        for method, region in REGIONS.items():
-            mark(trainer, method, region)
-        return trainer
+        described = super().describe(run)
+        return replace(described, notes=(*run.notes, *notes_on(self.options, self.past)))
 
 
 def completed(options: TargetOptions) -> TargetOptions:
@@ -179,38 +161,4 @@ def _past(trainer: Any, transitions: int, log_every: int | None) -> Past:
         updates=sum(len(each) for record in log for each in record.losses),
         chance=trainer.options.chance(0),
         lines=tuple(record.line() for record in log[:: log_every or len(log) + 1] if log_every),
-    )
-
-
-def _marked_steps(trainer: Any, count: int) -> Iterator[Any]:
-    """What was done, step by step; a step begins when the one before has been handed out."""
-    steps = trainer.run()
-    with marks.region("loop"):
-        for number in range(count):
-            marks.step()
-            record = next(steps, None)
-            if record is None:
-                raise OptionError(
-                    f"All episodes were over after {number} steps, because boxes were full or objects packed. "
-                    "Ask for fewer --steps, or for more --episodes or --num-objects."
-                )
-            yield record
-        end_last_step()
-
-
-def _digest(done: list[Any]) -> Digest:
-    import numpy as np  # the built-in targets need it, importing syncprobe does not
-
-    actions, rewards = hashlib.sha256(), hashlib.sha256()
-    episodes: dict[int, float] = {}
-    for record in done:
-        placement, reward = record.placement, float(record.reward)
-        turned = placement.number, placement.orientation
-        actions.update(np.array([*turned, *record.placed], dtype=np.float64).tobytes())
-        rewards.update(np.array(reward).tobytes())
-        episodes[record.episode] = episodes.get(record.episode, 0.0) + reward
-    return Digest(
-        actions=actions.hexdigest(),
-        rewards=rewards.hexdigest(),
-        episode_rewards=tuple(episodes.values()),
     )
