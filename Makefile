@@ -84,6 +84,8 @@ reports: setup   ## Make the committed reports again: budgets, levels of the pla
 	done
 	$(BIN)/syncprobe plan --target uara --rounds 3 -o reports/plan-uara.md
 	$(BIN)/syncprobe compare baseline optimized --target uara --rounds 3 -o reports/compare-uara.md
+	$(BIN)/syncprobe plan --target packing --phase joint --epsilon 0 --rounds 3 -o reports/plan-packing.md
+	$(BIN)/syncprobe compare baseline optimized --target packing --phase joint --epsilon 0 --rounds 3 -o reports/compare-packing.md
 	$(BIN)/syncprobe compare baseline optimized --html reports/compare-ac-iqn.html
 	$(BIN)/pytest --benchmark-only --benchmark-columns=median,iqr --figures reports/figures.md tests/benchmarks
 

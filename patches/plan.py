@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from patches.errors import StepSpecError, TableError
 from patches.replacement import Replacement
-from syncprobe.plan_steps import ChoiceError, Steps, chosen_numbers
+from syncprobe.plan_steps import FIVE_STEPS, ChoiceError, Steps, chosen_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,6 +78,28 @@ class Plan:
             return chosen_numbers(spec, self.steps)
         except ChoiceError as error:
             raise StepSpecError(str(error)) from None
+
+
+def five_step_plan(package: str, facts: Mapping[str, tuple[str, str]]) -> Plan:
+    """The plan of a program whose patches have a folder for each of the five steps.
+
+    Args:
+        package: Where the folders are.
+        facts: What each step replaces and what it removes, by its name.
+    """
+    return Plan(
+        tuple(
+            PatchStep(
+                number=step.number,
+                name=step.name,
+                title=step.title,
+                replaces=facts[step.name][0],
+                removes=facts[step.name][1],
+                modules=(f"{package}.step{step.number}_{step.name}.table",),
+            )
+            for step in FIVE_STEPS
+        )
+    )
 
 
 def _rows_of(module: str, step: str) -> tuple[Replacement, ...]:

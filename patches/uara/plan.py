@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from patches.plan import PatchStep, Plan
-from syncprobe.plan_steps import FIVE_STEPS
+from patches.plan import five_step_plan
 
 _FACTS = {
     "decide": (
@@ -28,16 +27,4 @@ _FACTS = {
     ),
 }
 
-PLAN = Plan(
-    tuple(
-        PatchStep(
-            number=step.number,
-            name=step.name,
-            title=step.title,
-            replaces=_FACTS[step.name][0],
-            removes=_FACTS[step.name][1],
-            modules=(f"patches.uara.step{step.number}_{step.name}.table",),
-        )
-        for step in FIVE_STEPS
-    )
-)
+PLAN = five_step_plan("patches.uara", _FACTS)

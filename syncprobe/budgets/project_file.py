@@ -26,7 +26,7 @@ SETTINGS: Final = ("mode", "device", "gpu")
 RUN_KEYS: Final[Mapping[str, Any]] = {
     "target": str,
     "arguments": tuple[str, ...],
-    **{name: str if facts.minimum is None else int for name, facts in OPTIONS.items()},
+    **{name: facts.kind for name, facts in OPTIONS.items()},
     **dict.fromkeys(SETTINGS, str),
 }
 """What to run: the options of ``syncprobe profile``."""

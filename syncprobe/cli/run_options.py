@@ -25,7 +25,11 @@ def add_options(group: Any, names: Iterable[str]) -> None:
     for name in names:
         facts = OPTIONS[name]
         takes = {} if facts.minimum is None else {"type": at_least(facts.minimum)}
-        group.add_argument(flag(name), metavar=facts.metavar, help=facts.help, **takes)
+        spellings = dict.fromkeys((flag(name), f"--{name}"))
+        action = group.add_argument(*spellings, metavar=facts.metavar, help=facts.help, **takes)
+        action.option_strings = [
+            flag(name)
+        ]  # underscores are understood, but help is silent on them
 
 
 def add_settings(group: Any, names: Iterable[str]) -> None:

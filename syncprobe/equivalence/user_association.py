@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,8 +9,7 @@ import numpy as np
 from syncprobe.equivalence import content
 from syncprobe.equivalence.matching import Margin
 from syncprobe.equivalence.trace import StepTrace, Trace, UpdateTrace
-from syncprobe.targets import legacy_code
-from syncprobe.targets.base import require_positive
+from syncprobe.equivalence.workloads.run import WorkloadRun, traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
 
     from syncprobe.equivalence.trace import Array
 
-PIPELINE: Final = "uara"
 SIZE: Final = {"nUsers": 24, "nSBS": 3}
 LEARNING: Final = {"nagents": 4, "capacity": 40, "eps_increment": 0.02, "nsteps": 40, "nupdate": 10}
 """Rings wrap, targets follow, and most actions are the networks' after a few steps."""
@@ -31,48 +27,17 @@ LIMITS: Final = {
 """What batched products may do to what is learnt; draws, actions, rewards, states and replay stay equal."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UaraRun:
-    """A run of the workload, described completely."""
-
-    seed: int = 0
-    steps: int = 200
-    agent: str = "DQN"
-    pipeline: str = PIPELINE
-
-    def __post_init__(self) -> None:
-        require_positive("steps", self.steps, minimum=2)
-        require_positive("seed", self.seed, minimum=0)
-
-
 def trace_uara(
-    run: UaraRun,
+    run: WorkloadRun,
     variant: AbstractContextManager[Any] | None = None,
     *,
     on_step: Callable[[int], None] | None = None,
 ) -> Trace:
-    """Train from scratch and return everything that happened.
-
-    Args:
-        run: What to train.
-        variant: In force while everything is built and run; None is legacy.
-        on_step: Hears the number of each step when it begins.
-    """
-    notes = _Notes()
-    with ExitStack() as stack:
-        stack.enter_context(legacy_code.undisturbed())
-        stack.enter_context(variant or nullcontext())
-        try:
-            trainer = _build(run)
-            notes.follow(trainer, run.steps, on_step)
-        except Exception as error:  # whatever it is, legacy does not raise it
-            if variant is None:
-                raise
-            return notes.trace(f"{type(error).__name__} at step {len(notes.steps)}: {error}")
-        return notes.trace(None, trainer)
+    """Train from scratch, as a variant or as legacy if there is none, and return everything that happened."""
+    return traced(run, _build, _Notes(), variant, on_step)
 
 
-def _build(run: UaraRun) -> Any:
+def _build(run: WorkloadRun) -> Any:
     from syncprobe.workloads.uara import Options, ScenarioConfig, seeded_trainer  # it imports torch
 
     config, options = ScenarioConfig(**SIZE), Options(**LEARNING)  # type: ignore[arg-type]  # mypy sees no keys

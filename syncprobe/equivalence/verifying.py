@@ -14,8 +14,9 @@ from syncprobe.equivalence.evidence import evidence_of
 from syncprobe.equivalence.matching import KEPT
 from syncprobe.equivalence.scenario import TrainingRun
 from syncprobe.equivalence.tracing import trace_run
-from syncprobe.equivalence.user_association import LIMITS, PIPELINE, UaraRun, trace_uara
 from syncprobe.equivalence.verdict import Case, CaseVerdict, Verification, steps_text
+from syncprobe.equivalence.workloads.registry import WORKLOADS
+from syncprobe.equivalence.workloads.run import WorkloadRun
 from syncprobe.plan_steps import NUMBERS
 from syncprobe.targets.legacy_code import AGENTS, PIPELINES, patched
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from syncprobe.equivalence.tracing import Apply
     from syncprobe.targets.running import Progress
 
-AnyRun = TrainingRun | UaraRun
+AnyRun = TrainingRun | WorkloadRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ class VerificationPlan:
         for seed in self.seeds:
             for pipeline in self.pipelines:
                 # A workload has one sort of agent.
-                for agent in self.agents[:1] if pipeline == PIPELINE else self.agents:
+                for agent in self.agents[:1] if pipeline in WORKLOADS else self.agents:
                     yield run_of(pipeline, agent, seed=seed, steps=self.steps)
 
     def cases(self, run: AnyRun) -> Iterator[Case]:
@@ -66,8 +67,8 @@ class VerificationPlan:
 
 def run_of(pipeline: str, agent: str, *, seed: int, steps: int) -> AnyRun:
     """The run that variants of a pipeline are compared on."""
-    if pipeline == PIPELINE:
-        return UaraRun(seed=seed, steps=steps)
+    if pipeline in WORKLOADS:
+        return WorkloadRun(pipeline=pipeline, seed=seed, steps=steps)
     return TrainingRun(agent=agent, pipeline=pipeline, seed=seed, steps=steps)
 
 
@@ -166,8 +167,9 @@ class Verifier:
         )
 
     def _judge_fast(self, case: Case, variant: str, free: Trace) -> CaseVerdict:
-        if isinstance(self.run, UaraRun):
-            return _verdict(case, [checks.check_within(self.legacy, free, LIMITS)])
+        if not isinstance(self.run, TrainingRun):
+            limits = WORKLOADS[self.run.pipeline].limits
+            return _verdict(case, [checks.check_within(self.legacy, free, limits)])
         applied = self._apply(case.patches, case.mode)
         forced = self._trace(applied, f"{variant}, teacher-forced", follow=self.legacy)
         matches = [checks.check_forced(self.legacy, forced), checks.check_free(self.legacy, free)]
@@ -184,8 +186,8 @@ class Verifier:
         follow: Trace | None = None,
     ) -> Trace:
         on_step = self._announcer(name)
-        if isinstance(self.run, UaraRun):
-            return trace_uara(self.run, variant, on_step=on_step)
+        if not isinstance(self.run, TrainingRun):
+            return WORKLOADS[self.run.pipeline].trace(self.run, variant, on_step=on_step)
         return trace_run(self.run, variant, follow=follow, on_step=on_step)
 
     def _announcer(self, name: str) -> Callable[[int], None] | None:

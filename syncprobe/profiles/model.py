@@ -48,6 +48,17 @@ class Run:
     obstacles: Count | None = None
     users: Count | None = None
     stations: Count | None = None
+    num_objects: Count | None = None
+    resolution: Count | None = None
+    grid_step: Count | None = None
+    orientation_step: str | None = None
+    max_steps: Count | None = None
+    episodes: Count | None = None
+    phase: str | None = None
+    epsilon: Share | None = None
+    batch_size: Count | None = None
+    preset: str | None = None
+    """Sizes of what learns."""
     seed: int | None = None
     patches: tuple[PlanStep, ...] = ()
     """Steps of the plan that were on."""

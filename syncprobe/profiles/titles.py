@@ -21,7 +21,10 @@ def title_of(run: Run) -> str:
         parts.append(_counted(run.stations, "station"))
     if run.users is not None:
         parts.append(_counted(run.users, "user"))
-    if run.agent or run.stations is not None or run.patches:
+    if run.num_objects is not None:
+        parts.append(_counted(run.num_objects, "object"))
+        parts.append(f"resolution {run.resolution}, preset {run.preset}")
+    if run.agent or run.seed is not None or run.patches:
         parts.append(variant_name(run.patches))
     if run.seed is not None:
         parts.append(f"seed {run.seed}")

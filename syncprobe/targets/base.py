@@ -91,6 +91,14 @@ def parse_step_on(text: str) -> str:
     return text
 
 
+def parse_number(text: str | float) -> float:
+    """A number that need not be whole."""
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"{text!r} is no number.") from None
+
+
 def existing(own: str | None) -> Path | None:
     """The folder or file that ``--own`` names; None if it was not given."""
     if own is None:

@@ -12,14 +12,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.plan_steps import SPELLINGS
 from syncprobe.recording.automatic.finder import CHOICES
-from syncprobe.targets.base import OptionError, parse_patches, parse_step_on, require_positive
+from syncprobe.targets.base import (
+    OptionError,
+    parse_number,
+    parse_patches,
+    parse_step_on,
+    require_positive,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 TRAINERS: Final = ("train", "torchrl")
 """The trainers of MarineNav, which have variants: steps of a plan can be switched on."""
-VARIED: Final = (*TRAINERS, "uara")
+VARIED: Final = (*TRAINERS, "uara", "packing")
 """All of these, the workloads included."""
 _FACTS: Final = "option"
 
@@ -42,6 +48,13 @@ class Facts:
     """The description of a run has it; what only says how to show a run is not in there."""
     parse: Callable[[str], Any] | None = None
     """From what people write to the value."""
+
+    @property
+    def kind(self) -> type[str | int | float]:
+        """What it is in a file."""
+        if self.minimum is not None:
+            return int
+        return float if self.parse is parse_number else str
 
 
 def _option(text: str, *, unset: Any = None, **facts: Any) -> Any:
@@ -83,6 +96,64 @@ class TargetOptions:
     users: int | None = _option("of uara (default: 100)", default=100, minimum=1, targets=("uara",))
     stations: int | None = _option(
         "of uara, each an agent (default: 36)", default=36, minimum=1, targets=("uara",)
+    )
+    num_objects: int | None = _option(
+        "of packing (default: 20)", default=20, minimum=1, targets=("packing",)
+    )
+    resolution: int | None = _option(
+        "of packing: cells along the box (default: 48; 200 as published)",
+        minimum=8,
+        targets=("packing",),
+    )
+    grid_step: int | None = _option(
+        "of packing: cells between places (default: 4)", default=4, minimum=1, targets=("packing",)
+    )
+    orientation_step: str | None = _option(
+        "of packing: pi/2 or pi (default: pi/2)",
+        default="pi/2",
+        metavar="ANGLE",
+        targets=("packing",),
+    )
+    max_steps: int | None = _option(
+        "of packing: per episode (default: all that are run)", minimum=1, targets=("packing",)
+    )
+    episodes: int | None = _option(
+        "of packing (default: as many as the steps need)", minimum=1, targets=("packing",)
+    )
+    phase: str | None = _option(
+        "of packing: auto, worker or joint (default: auto)",
+        default="auto",
+        metavar="NAME",
+        targets=("packing",),
+    )
+    epsilon: float | None = _option(
+        "of packing: share of choices left to chance (default: falls from 0.9)",
+        metavar="SHARE",
+        targets=("packing",),
+        parse=parse_number,
+    )
+    batch_size: int | None = _option(
+        "of packing (default: the preset's)", minimum=2, targets=("packing",)
+    )
+    preset: str | None = _option(
+        "of packing: small or paper, what learns (default: small)",
+        default="small",
+        metavar="NAME",
+        targets=("packing",),
+    )
+    num_workers: int | None = _option(
+        "of packing: only 1, as on any accelerator",
+        minimum=1,
+        targets=("packing",),
+        is_scenario=False,
+        is_described=False,
+    )
+    log_every: int | None = _option(
+        "of packing: note every so many episodes in the profile",
+        minimum=1,
+        targets=("packing",),
+        is_scenario=False,
+        is_described=False,
     )
     seed: int | None = _option("default: 0", default=0, minimum=0, targets=VARIED)
     patches: tuple[int, ...] = _option(
@@ -157,7 +228,7 @@ def filled(options: TargetOptions, target: str) -> TargetOptions:
     for name in taken:
         facts, value = OPTIONS[name], getattr(options, name)
         values[name] = facts.default if value is None else value
-        if facts.minimum is not None:
+        if facts.minimum is not None and values[name] is not None:
             require_positive(name, values[name], minimum=facts.minimum)
     return dataclasses.replace(options, **values)
 

@@ -8,6 +8,7 @@ from typing import Final
 from syncprobe.pytest_plugin.speed import SpeedGate
 from syncprobe.targets import TargetOptions, clean_passes
 from syncprobe.targets.uara import UaraTarget
+from syncprobe.targets.workloads.packing import PackingTarget
 from tests.benchmarks.conftest import Note
 
 TOLERATED: Final = 2 / 3
@@ -26,3 +27,24 @@ def test_user_association_step(syncprobe_speedup: SpeedGate, note: Note) -> None
         before, after, at_least=bound, is_self_timed=True, rounds=3, most_rounds=12
     )
     note("uara step, 36 stations, 100 users", verdict.speedup.ratio, f"{FIGURE:g}x")
+
+
+def packing(patches: tuple[int, ...]) -> Callable[[], float]:
+    options = TargetOptions(
+        steps=2, resolution=200, phase="worker", epsilon=0.0, patches=patches, mode="exact"
+    )
+    target = PackingTarget(options)
+    return lambda: clean_passes.clean_pass(target, "cpu").ms_per_step
+
+
+def test_packing_decision(syncprobe_speedup: SpeedGate, note: Note) -> None:
+    """A step is a decision and a look ahead; what else there is in it makes the ratio smaller."""
+    verdict = syncprobe_speedup(
+        packing(()),
+        packing((1, 2, 3, 4, 5)),
+        at_least=FIGURE,
+        is_self_timed=True,
+        rounds=3,
+        most_rounds=6,
+    )
+    note("packing decision, 20 objects, resolution 200", verdict.speedup.ratio, f"{FIGURE:g}x")

@@ -1,0 +1,1 @@
+"""Optimised modules for ``syncprobe.workloads.packing``, a folder for each step of the plan."""

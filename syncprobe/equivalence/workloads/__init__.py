@@ -1,0 +1,1 @@
+"""Runs of the workloads beside MarineNav, as traces that can be held against each other."""
