@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,11 +11,12 @@ import numpy as np
 from syncprobe.equivalence import content
 from syncprobe.equivalence.matching import Margin
 from syncprobe.equivalence.trace import StepTrace, Trace, UpdateTrace
+from syncprobe.recording.silence import silent_device
 from syncprobe.targets import legacy_code
 from syncprobe.targets.base import require_positive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from syncprobe.equivalence.trace import Array
@@ -39,6 +40,12 @@ class UaraRun:
     steps: int = 200
     agent: str = "DQN"
     pipeline: str = PIPELINE
+    size: Mapping[str, int] = field(default_factory=dict)
+    """Stations and users, where they differ from the usual ones."""
+    learning: Mapping[str, Any] = field(default_factory=dict)
+    """Likewise."""
+    device: str = "cpu"
+    """``sim`` trains on the simulated device."""
 
     def __post_init__(self) -> None:
         require_positive("steps", self.steps, minimum=2)
@@ -61,6 +68,7 @@ def trace_uara(
     notes = _Notes()
     with ExitStack() as stack:
         stack.enter_context(legacy_code.undisturbed())
+        stack.enter_context(silent_device(run.device))
         stack.enter_context(variant or nullcontext())
         try:
             trainer = _build(run)
@@ -75,8 +83,9 @@ def trace_uara(
 def _build(run: UaraRun) -> Any:
     from syncprobe.workloads.uara import Options, ScenarioConfig, seeded_trainer  # it imports torch
 
-    config, options = ScenarioConfig(**SIZE), Options(**LEARNING)  # type: ignore[arg-type]  # mypy sees no keys
-    return seeded_trainer(config, options, run.seed, "cpu")
+    config = ScenarioConfig(**{**SIZE, **run.size})  # type: ignore[arg-type]  # mypy sees no keys
+    options = Options(**{**LEARNING, **run.learning})
+    return seeded_trainer(config, options, run.seed, "cuda" if run.device == "sim" else run.device)
 
 
 class _Notes:
@@ -128,8 +137,17 @@ class _Notes:
             parameters={} if trainer is None else dict(_parameters(trainer)),
             replay={} if trainer is None else dict(_replay(trainer)),
             generators=content.probes({}),
+            # Looked at last of all: what lives in memory that is used again would show.
+            aftermath=dict(_handed_out(self._records)),
             failure=failure,
         )
+
+
+def _handed_out(records: list[Any]) -> Iterator[tuple[str, Array]]:
+    for number, record in enumerate(records):
+        actions = [int(action) for action in record.choice.actions]
+        yield f"actions of step {number}", np.array(actions)
+        yield f"state of step {number}", np.array(record.outcome.state.cpu().numpy())
 
 
 def _losses(record: Any) -> Iterator[Array]:
