@@ -58,6 +58,7 @@ def trace_run(
     with tempfile.TemporaryDirectory(prefix="syncprobe-") as folder, ExitStack() as stack:
         stack.enter_context(legacy_code.undisturbed())
         stack.enter_context(silent_device(run.device))
+        stack.enter_context(np.errstate(invalid="ignore"))  # robots too close to turn away
         stack.enter_context(_episodes_cut_at(run.episode_length))
         printed = stack.enter_context(redirect_stdout(io.StringIO()))
         with variant or nullcontext():

@@ -208,16 +208,20 @@ class ThoroughVerifier(Verifier):
         self, run: AnyRun, *, apply: Apply | None = None, progress: Progress | None = None
     ) -> None:
         super().__init__(run, apply=apply, progress=progress)
-        self._corners = [
-            (corner, Verifier(corner.run, apply=apply))
+        self.corners = {
+            corner: Verifier(corner.run, apply=apply)
             for corner in corners_of(run)
             if corner.run.device != "sim" or _is_simulation_possible()
-        ]
+        }
+
+    def check_run(self, case: Case) -> CaseVerdict:
+        """Check the run alone."""
+        return super().check(case)
 
     def check(self, case: Case) -> CaseVerdict:
         """Check the case; if nothing differs, look into the corners until something does."""
-        verdict = super().check(case)
-        for corner, verifier in self._corners:
+        verdict = self.check_run(case)
+        for corner, verifier in self.corners.items():
             for patches in corner.choices(case.patches):
                 if not verdict.is_equivalent:
                     return verdict

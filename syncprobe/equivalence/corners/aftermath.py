@@ -49,11 +49,12 @@ def aftermath(parts: Parts, seed: int) -> dict[str, Array]:
         kept.add(f"state tensors {turn}", agent.state_to_tensor(_batched(agent, states[turn : turn + 3])))
         _decide(kept, agent, states, f"turn {turn}")
     _learn(kept, agent)
+    _freeze(kept, agent)
     _train_copy(kept, agent)
     _save_and_load(kept, agent, states)
     seafaring.sail_on(kept.add, parts)
     if agent.kind.is_prioritized:
-        _search(kept, agent.memory.transitions)
+        _search(kept, agent.memory)
     _diverge(kept, agent, states)
     if agent.device == "cpu":  # the environment knows no device
         seafaring.meet(kept.add, parts)
@@ -120,13 +121,18 @@ def _single(*fields: Any) -> list[Array]:
     return [np.array(field, dtype=np.float32) for field in fields]
 
 
+def _acting(agent: Any) -> Any:
+    """The network that chooses."""
+    return agent.policy_local.actor if agent.kind.networks else agent.policy_local
+
+
 def _decide(kept: _Kept, agent: Any, states: Sequence[Any], name: str) -> None:
+    _acting(agent).eval()  # it is in training mode once it has acted, whatever it was in before
     for count in (1, 2, MANY):
         for eps, use_eval in ((0.0, True), (0.0, False), (0.5, False)):
             chosen = _choose(agent, states[:count], eps=eps, use_eval=use_eval)
             kept.add(f"{name}: {count} robots, epsilon {eps}, evaluation {use_eval}", chosen)
-    network = agent.policy_local.actor if agent.kind.networks else agent.policy_local
-    kept.add(f"{name}: network in training mode", np.array(network.training))
+    kept.add(f"{name}: network in training mode", np.array(_acting(agent).training))
     if agent.agent_type in {"AC-IQN", "IQN"}:
         kept.add(f"{name}: averse to risk", _choose(agent, states, cvar=0.25))
 
@@ -140,13 +146,28 @@ def _choose(agent: Any, states: Sequence[Any], **options: Any) -> list[Any]:
 
 def _learn(kept: _Kept, agent: Any) -> None:
     """Losses belong to whoever gets them: one that is changed changes nothing else."""
-    for turn in range(3):
+    for turn in range(4):
         losses = _losses(agent)
-        if turn == 1:
-            for loss in losses.values():
-                loss += 1  # noqa: PLW2901  # in place
+        for name, loss in losses.items():
+            kept.add(f"loss {turn}, {name} is an array", np.array(isinstance(loss, np.ndarray)))
+            if turn == 1:
+                added = loss
+                added += 1
+                kept.add(f"added to in place, {name}", np.array(added is loss))
+            if turn == 2:
+                loss[...] = 7.0
         kept.add(f"losses {turn}", losses)
     agent.soft_update()
+
+
+def _freeze(kept: _Kept, agent: Any) -> None:
+    """A network that learns in parts only, after all of it has learnt."""
+    network = _acting(agent)
+    network.self_encoder.requires_grad_(False)
+    kept.add("losses of a frozen encoder", _losses(agent))
+    gradients = {name: each.grad for name, each in network.named_parameters()}
+    kept.add("gradients beside a frozen encoder", gradients)
+    network.self_encoder.requires_grad_(True)
 
 
 def _losses(agent: Any) -> dict[str, Any]:
@@ -174,20 +195,26 @@ def _save_and_load(kept: _Kept, agent: Any, states: Sequence[Any]) -> None:
     kept.add("actions of the loaded model", _choose(agent, states[:3], use_eval=False))
     kept.add("losses of the loaded model", _losses(agent))
     kept.add("parameters of the loaded model", content.parameters_of(agent))
+    kept.add("optimizers of the loaded model", content.optimizers_of(agent))
 
 
-def _search(kept: _Kept, tree: Any) -> None:
-    """Amounts on the border between two leaves, and one that is no number."""
+def _search(kept: _Kept, memory: Any) -> None:
+    """Amounts on the border between two leaves, zeros with a sign, and what is no number."""
+    tree = memory.transitions
     sums = tree.sum_tree.astype(np.float64)
     amounts = np.array([0.0, sums[1], sums[3], np.nextafter(sums[1], 9e9), np.nan, sums[0]])
     kept.add("leaves", tuple(tree.find(amounts)))
+    leaves = tree.tree_start + np.arange(4)
+    tree.update(leaves, np.float32([-0.0, -0.0, 1.0, 2.0]))
+    kept.add("sums with zeros", tree.sum_tree.copy())
+    memory.update_priorities(leaves, np.float32([np.nan, 1.0, 2.0, 3.0]))
+    kept.add("sums that are no numbers", [tree.sum_tree.copy(), np.float32(tree.max)])
 
 
 def _diverge(kept: _Kept, agent: Any, states: Sequence[Any]) -> None:
     """A policy that has learnt nonsense chooses as it always did."""
     import torch  # whoever made the agent has imported it
 
-    network = agent.policy_local.actor if agent.kind.networks else agent.policy_local
     with torch.no_grad():
-        list(network.parameters())[-1].view(-1)[-1] = float("nan")
+        list(_acting(agent).parameters())[-1].view(-1)[-1] = float("nan")
     kept.add("actions of a policy that is no number", _choose(agent, states[:3], use_eval=False))

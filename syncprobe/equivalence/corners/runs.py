@@ -19,7 +19,7 @@ ALONE: Final = Stage(robots=1, cores=0, obstacles=0, distance=3.0)
 ONE_THING: Final = Stage(robots=2, cores=1, obstacles=0, distance=3.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Corner:
     """A short run, and the choices of plan steps that it is repeated with."""
 
@@ -69,8 +69,8 @@ def _of_training(run: TrainingRun) -> Iterator[Corner]:
             steps=4,
             stages=(CROWD,),
             learning_starts=2,
-            history=700 if is_rainbow else 50,
-            buffer_size=600 if is_rainbow else 60,
+            history=700 if is_rainbow else 520,
+            buffer_size=600 if is_rainbow else 512,
             agent_options={"BATCH_SIZE": 33, "TAU": 0.3},
         ),
     )
@@ -89,7 +89,15 @@ def _of_training(run: TrainingRun) -> Iterator[Corner]:
         ),
     )
     yield Corner(
-        name="on the simulated device", run=replace(short, steps=5, device="sim", stages=(THREE,))
+        name="on the simulated device",
+        run=replace(
+            short,
+            steps=5,
+            device="sim",
+            stages=(THREE,),
+            history=110 if is_rainbow else 70,
+            buffer_size=90 if is_rainbow else 64,
+        ),
     )
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 STEPS: Final = 3
 HEADINGS: Final = (0.0, np.pi, np.pi / 2, -np.pi / 2, 0.7, 4.0)
-DISTANCES: Final = (6.0, 1.2)
-"""Between robots that meet; from the last one no turn is left to take, and its angle is no number."""
+DISTANCES: Final = (6.0, 1.6)
+"""Between robots that meet; those of the last one touch, and the turn they would have to take is no number."""
 COMMANDS: Final = (
     [np.float32(0.3), np.float32(-2.0)],
     [1, -1],
@@ -66,13 +66,9 @@ def _tensors(tensordict: Any) -> dict[str, Any]:
 def meet(keep: Keep, parts: Parts) -> None:
     """Put robots where they have to give way, collide, or are carried round, and command them."""
     simulator = parts.simulator
-    with np.errstate(invalid="ignore"):  # angles that are none
-        _meet(keep, simulator)
-
-
-def _meet(keep: Keep, simulator: Any) -> None:
-    for distance in DISTANCES:
+    for number, distance in enumerate(DISTANCES, 2):
         _face_each_other(simulator, distance)
+        simulator.robots[number % len(simulator.robots)].deactivated = len(simulator.robots) > 2
         keep(f"encounters at {distance}", list(_look(simulator)))
         keep(f"steps at {distance}", _step(simulator, COMMANDS))
     for name, command in zip(("not a number", "infinite", "no number"), NONSENSE, strict=True):
