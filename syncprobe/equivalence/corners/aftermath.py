@@ -112,7 +112,8 @@ def _sample(kept: _Kept, agent: Any, name: str) -> None:
         kept.add(name, agent.memory.sample(agent.BATCH_SIZE))
         return
     kept.add(name, tuple(legacy_code.resolve(BATCHES[agent.agent_type])(agent)))
-    states, actions, rewards, next_states, dones = agent.memory.sample()
+    for _ in range(agent.BATCH_SIZE):  # many draws: some go wrong for one number in a thousand
+        states, actions, rewards, next_states, dones = agent.memory.sample()
     kept.add(f"{name} as lists", lambda: [*_single(*states, actions, rewards, *next_states), dones])
 
 
@@ -135,6 +136,9 @@ def _decide(kept: _Kept, agent: Any, states: Sequence[Any], name: str) -> None:
     kept.add(f"{name}: network in training mode", np.array(_acting(agent).training))
     if agent.agent_type in {"AC-IQN", "IQN"}:
         kept.add(f"{name}: averse to risk", _choose(agent, states, cvar=0.25))
+        # One by one as well: quantiles and fractions come with the answer.
+        act = getattr(agent, agent.kind.act_method)
+        kept.add(f"{name}: asked alone", [act(state, cvar=0.25) for state in states[:2]])
 
 
 def _choose(agent: Any, states: Sequence[Any], **options: Any) -> list[Any]:

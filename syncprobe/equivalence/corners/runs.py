@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SINGLE_STEPS: Final = (3, 5)
 """Steps with code that runs only while others are off."""
 CROWD: Final = Stage(robots=5, cores=3, obstacles=2, distance=6.0)
-THREE: Final = Stage(robots=3, cores=1, obstacles=1, distance=3.0)
+THREE: Final = Stage(robots=3, cores=1, obstacles=1)
 ALONE: Final = Stage(robots=1, cores=0, obstacles=0, distance=3.0)
 ONE_THING: Final = Stage(robots=2, cores=1, obstacles=0, distance=3.0)
 
@@ -53,7 +53,7 @@ def _of_training(run: TrainingRun) -> Iterator[Corner]:
         stages=(THREE, replace(ALONE, timestep=6)),
         evaluation=(Stage(robots=2, cores=1, obstacles=1, distance=3.0),),
         episode_length=3,
-        history=110 if is_rainbow else 10,
+        history=173 if is_rainbow else 10,
         buffer_size=90 if is_rainbow else 7,
         learning_starts=4,
         target_update_interval=3,
@@ -87,6 +87,7 @@ def _of_training(run: TrainingRun) -> Iterator[Corner]:
             update_every=2,
             is_looked_at_later=False,
         ),
+        is_taken_apart=True,
     )
     yield Corner(
         name="on the simulated device",

@@ -26,8 +26,12 @@ def main() -> int:
     parser.add_argument("--without-tests", action="store_true", help="ask verification alone")
     parser.add_argument("--without-verify", action="store_true", help="ask tests alone")
     parser.add_argument("--without-report", action="store_true", help="write no report")
+    parser.add_argument("--again", action="store_true", help="ask again about what was missed")
     chosen = parser.parse_args()
     asker, answers = Asker(), report.Answers()
+    if chosen.again:
+        for fault in answers.missed():
+            answers.forget(fault)
     # One agent after the other: its legacy runs are made once.
     for fault in sorted(FAULTS, key=lambda each: (each.pipeline, each.agent)):
         if chosen.only and not any(each in f"{fault.module} {fault.name}" for each in chosen.only):

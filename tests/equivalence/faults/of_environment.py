@@ -55,6 +55,7 @@ FAULTS = (
         module=f"{VECTOR}.view",
         old="    is_close &= detected\n",
         new="",
+        beyond_verify="ordinary sensors see whatever is that close",
     ),
     Fault(
         name="angles are drawn before normals",

@@ -45,6 +45,10 @@ class Answers:
         kept = {key: asdict(answer) for key, answer in self._answers.items()}
         self._kept.write_text(json.dumps(kept, indent=1))
 
+    def forget(self, fault: Fault) -> None:
+        """Let a fault be asked about again."""
+        self._answers.pop(_key(fault), None)
+
     def missed(self) -> list[Fault]:
         """Faults that somebody should have noticed and did not."""
         return [fault for fault in FAULTS if _is_missed(fault, self.of(fault))]
