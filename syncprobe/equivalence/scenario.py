@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.targets.base import require_positive
 from syncprobe.targets.legacy_code import Recipe, Schedule
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

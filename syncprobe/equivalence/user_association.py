@@ -83,7 +83,7 @@ def trace_uara(
 def _build(run: UaraRun) -> Any:
     from syncprobe.workloads.uara import Options, ScenarioConfig, seeded_trainer  # it imports torch
 
-    config = ScenarioConfig(**{**SIZE, **run.size})  # type: ignore[arg-type]  # mypy sees no keys
+    config = ScenarioConfig(**{**SIZE, **run.size})
     options = Options(**{**LEARNING, **run.learning})
     return seeded_trainer(config, options, run.seed, "cuda" if run.device == "sim" else run.device)
 

@@ -233,7 +233,7 @@ class ThoroughVerifier(Verifier):
 def _is_simulation_possible() -> bool:
     import torch  # as everywhere: only to run something
 
-    return not torch.backends.cuda.is_built()
+    return torch.version.cuda is None
 
 
 def _joined(verdict: CaseVerdict, found: CaseVerdict, place: str) -> CaseVerdict:

@@ -46,7 +46,9 @@ def aftermath(parts: Parts, seed: int) -> dict[str, Array]:
     kept = _Kept()
     for turn in range(2):
         _sample(kept, agent, f"batch {turn}")
-        kept.add(f"state tensors {turn}", agent.state_to_tensor(_batched(agent, states[turn : turn + 3])))
+        kept.add(
+            f"state tensors {turn}", agent.state_to_tensor(_batched(agent, states[turn : turn + 3]))
+        )
         _decide(kept, agent, states, f"turn {turn}")
     _learn(kept, agent)
     _freeze(kept, agent)
@@ -209,9 +211,9 @@ def _search(kept: _Kept, memory: Any) -> None:
     amounts = np.array([0.0, sums[1], sums[3], np.nextafter(sums[1], 9e9), np.nan, sums[0]])
     kept.add("leaves", tuple(tree.find(amounts)))
     leaves = tree.tree_start + np.arange(4)
-    tree.update(leaves, np.float32([-0.0, -0.0, 1.0, 2.0]))
+    tree.update(leaves, np.array([-0.0, -0.0, 1.0, 2.0], dtype=np.float32))
     kept.add("sums with zeros", tree.sum_tree.copy())
-    memory.update_priorities(leaves, np.float32([np.nan, 1.0, 2.0, 3.0]))
+    memory.update_priorities(leaves, np.array([np.nan, 1.0, 2.0, 3.0], dtype=np.float32))
     kept.add("sums that are no numbers", [tree.sum_tree.copy(), np.float32(tree.max)])
 
 

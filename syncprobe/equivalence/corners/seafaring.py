@@ -48,7 +48,10 @@ def sail_on(keep: Keep, parts: Parts) -> None:
         keep(f"step {number}: who is out", np.array(is_out))
         keep(f"step {number}: collected", np.array(episode.rewards))
         keep(f"step {number}: rewards", np.array(outcome.rewards))
-        keep(f"step {number}: transitions", lambda robots=robots, outcome=outcome: _rows(outcome, robots))
+        keep(
+            f"step {number}: transitions",
+            lambda robots=robots, outcome=outcome: _rows(outcome, robots),
+        )
         if parts.environment is not simulator:
             keep(f"step {number}: tensors", _tensors(observation))
             keep(f"step {number}: next tensors", _tensors(outcome.observation))
@@ -129,6 +132,8 @@ def _step(simulator: Any, commands: Any) -> Any:
     except Exception as error:  # legacy fails as well, in the same words
         return f"{type(error).__name__}: {error}"
     thrusts = [(robot.left_thrust, robot.right_thrust) for robot in simulator.robots]
-    poses = [np.array([robot.x, robot.y, robot.theta, *robot.velocity]) for robot in simulator.robots]
+    poses = [
+        np.array([robot.x, robot.y, robot.theta, *robot.velocity]) for robot in simulator.robots
+    ]
     rows = [content.observation_row(*state) for state in observations]
     return [rows, [np.float64(each) for each in rewards], dones, infos, thrusts, poses]

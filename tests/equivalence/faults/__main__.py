@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from tests import arithmetic
 
@@ -22,13 +23,16 @@ from tests.equivalence.faults.running import Asker  # noqa: E402
 def main() -> int:
     """Ask about the chosen faults, print what is missed, and fail if anything is."""
     parser = argparse.ArgumentParser(prog="python -m tests.equivalence.faults")
-    parser.add_argument("--only", action="append", default=[], help="part of a fault's name or module")
+    parser.add_argument(
+        "--only", action="append", default=[], help="part of a fault's name or module"
+    )
     parser.add_argument("--without-tests", action="store_true", help="ask verification alone")
     parser.add_argument("--without-verify", action="store_true", help="ask tests alone")
     parser.add_argument("--without-report", action="store_true", help="write no report")
+    parser.add_argument("--kept", type=Path, default=report.KEPT, help="file of answers")
     parser.add_argument("--again", action="store_true", help="ask again about what was missed")
     chosen = parser.parse_args()
-    asker, answers = Asker(), report.Answers()
+    asker, answers = Asker(), report.Answers(chosen.kept)
     if chosen.again:
         for fault in answers.missed():
             answers.forget(fault)

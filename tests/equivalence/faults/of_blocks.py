@@ -92,6 +92,7 @@ FAULTS = (
         old="tree[left] + tree[left + 1] + _ZERO",
         new="tree[left] + tree[left + 1]",
         agent="Rainbow",
+        mode="exact",
     ),
     Fault(
         name="differences in single precision on the way down the tree",

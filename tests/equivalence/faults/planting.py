@@ -19,7 +19,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
         super().__init__(fault.full_module, str(fault.path))
         self._source = fault.source()
 
-    def get_code(self, fullname: str) -> CodeType:
+    def get_code(self, _fullname: str) -> CodeType:
         code: CodeType = compile(self._source, self.path, "exec", dont_inherit=True)
         return code
 
@@ -29,7 +29,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         self._fault = fault
 
     def find_spec(
-        self, fullname: str, path: Any = None, target: ModuleType | None = None
+        self, fullname: str, _path: Any = None, _target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname != self._fault.full_module:
             return None
