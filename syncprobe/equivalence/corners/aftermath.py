@@ -57,7 +57,8 @@ def aftermath(parts: Parts, seed: int) -> dict[str, Array]:
     seafaring.sail_on(kept.add, parts)
     if agent.kind.is_prioritized:
         _search(kept, agent.memory)
-    _diverge(kept, agent, states)
+    if agent.agent_type != "SAC":  # whether its distribution complains is up to torch's settings
+        _diverge(kept, agent, states)
     if agent.device == "cpu":  # the environment knows no device
         seafaring.meet(kept.add, parts)
     found = kept.look()
