@@ -10,7 +10,7 @@ import pytest
 
 from tests.equivalence.faults.catalogue import FAULTS
 from tests.equivalence.faults.fault import ROOT, Fault
-from tests.equivalence.faults.running import tests_of
+from tests.equivalence.faults.running import nearest_tests
 
 ONCE_MISSED = (
     "an object count goes to the wrong row once the ring has wrapped",
@@ -42,7 +42,7 @@ def ask(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_has_its_place_and_somebody_to_notice(fault: Fault) -> None:
     compile(fault.source(), fault.path, "exec")
-    assert tests_of(fault)
+    assert nearest_tests(fault)
 
 
 def test_every_folder_of_the_patches_has_faults() -> None:

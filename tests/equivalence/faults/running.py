@@ -46,7 +46,7 @@ LAST_RESORT = {
 """What is asked about faults that nobody else has noticed: whole training runs, which take long."""
 
 
-def tests_of(fault: Fault) -> list[str]:
+def nearest_tests(fault: Fault) -> list[str]:
     """Tests that are asked about a fault, the nearest first."""
     found: dict[str, None] = {}
     for prefix, files in TESTS.items():
@@ -76,7 +76,7 @@ class Asker:
 
     def test(self, fault: Fault) -> str:
         """The first test that fails with a fault planted; empty if none does."""
-        return _in_child(lambda: _failing_test(tests_of(fault)), fault)
+        return _in_child(lambda: _failing_test(nearest_tests(fault)), fault)
 
     def _prepared(self, agent: str, pipeline: str) -> Any:
         from syncprobe.equivalence.verifying import ThoroughVerifier, run_of
