@@ -9,7 +9,7 @@ export PYTHONWARNINGS ?= default
 # One thread: two on a small machine are slower, and golden data was recorded with one.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help setup profile test test-all lint types docs wheel gate bench check schema model programs reports format clean
+.PHONY: help setup profile test test-all lint types docs wheel gate bench check schema model programs faults reports format clean
 
 help:            ## Show this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## /\t/' | expand -t 12
@@ -72,6 +72,9 @@ model: setup     ## Check the model of time against programs of known compositio
 
 programs: setup  ## Run the corpus of programs plain and simulated, in turns: reports/programs.md
 	$(BIN)/python -m tests.programs.report
+
+faults: setup    ## Plant faults in the patches, one at a time, and see who notices: reports/faults.md
+	$(BIN)/python -m tests.equivalence.faults
 
 # Everything here runs on the simulated device; measured times are this machine's.
 reports: setup   ## Make the committed reports again: budgets, levels of the plan, comparisons, figures

@@ -27,6 +27,7 @@ FORCED_LIMITS: Final = {
     "parameter": LEARNT_LIMIT,
     "optimizer state": LEARNT_LIMIT,
     "saved model": LEARNT_LIMIT,
+    "aftermath": LEARNT_LIMIT,
 }
 """With the same actions taken, all the rest has to be equal to the last bit."""
 FREE_LIMITS: Final = {"action": DRIFT_LIMIT}

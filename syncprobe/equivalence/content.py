@@ -36,7 +36,7 @@ def policy_arrays(kind: Any, policy: Any) -> Iterator[tuple[str, Array]]:
     prefixes = [f"{name}." for name in kind.networks] or [""]
     for prefix, network in zip(prefixes, kind.networks_of(policy), strict=True):
         for name, tensor in network.state_dict().items():
-            yield prefix + name, _array(tensor)
+            yield prefix + name, array_of(tensor)
 
 
 def optimizers_of(agent: Any) -> dict[str, Array]:
@@ -45,7 +45,7 @@ def optimizers_of(agent: Any) -> dict[str, Array]:
     for name in agent.kind.optimizer_names:
         content = getattr(agent, name).state_dict()
         for number, state in content["state"].items():
-            found |= {f"{name} {number} {key}": _array(value) for key, value in state.items()}
+            found |= {f"{name} {number} {key}": array_of(value) for key, value in state.items()}
         for number, group in enumerate(content["param_groups"]):
             for key in HYPERPARAMETERS:
                 value = np.array(group[key], dtype=np.float64)
@@ -100,6 +100,14 @@ def state_rows(states: Any) -> Array:
             row[OWN : OWN + seen.size] = seen
             row[-1] = len(objects)
     return rows
+
+
+def any_state(draw: np.random.RandomState) -> tuple[list[float], list[list[float]]]:
+    """A state of a robot that sees some objects or none."""
+    seen = draw.randint(0, OBJECTS + 1)
+    objects: list[list[float]] = draw.normal(size=(seen, OBJECT)).tolist()
+    own: list[float] = draw.normal(size=OWN).tolist()
+    return own, objects
 
 
 def observation_row(own: Any, objects: Any) -> Array | None:
@@ -161,6 +169,6 @@ def probes(simulators: dict[str, Any]) -> dict[str, Array]:
     return found
 
 
-def _array(value: Any) -> Array:
-    # A copy: tensors of policies and optimizers go on changing.
+def array_of(value: Any) -> Array:
+    """A copy as an array: tensors of policies and optimizers go on changing."""
     return np.array(value.detach().cpu().numpy() if hasattr(value, "detach") else value)

@@ -102,6 +102,7 @@ def _ending(trace: Trace) -> Iterator[Entry]:
     yield from _arrays("evaluation result", trace.evaluation_results)
     yield from _arrays("saved model", trace.saved)
     yield from _arrays("generator at the end", trace.generators)
+    yield from _arrays("aftermath", trace.aftermath)
     yield Entry("printed text", "", None, None, trace.printed)
 
 

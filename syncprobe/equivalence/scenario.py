@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.targets.base import require_positive
 from syncprobe.targets.legacy_code import Recipe, Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 HISTORY: Final = 2000
 """Transitions that the replay starts with: enough for Rainbow to draw valid batches from the first step on."""
@@ -51,6 +54,12 @@ class TrainingRun:
     learning_starts: int = 4
     target_update_interval: int = 16
     update_every: int = 4
+    agent_options: Mapping[str, Any] = field(default_factory=dict)
+    """Of the agent, besides the size of its replay."""
+    device: str = "cpu"
+    """``sim`` trains on the simulated device, where uploads and reads take their own ways."""
+    is_looked_at_later: bool = False
+    """Whether what the agent hands out is kept, and looked at when all is over."""
 
     def __post_init__(self) -> None:
         require_positive("steps", self.steps, minimum=2)
@@ -62,6 +71,11 @@ class TrainingRun:
         return max(self.steps // 2, 1)
 
     @property
+    def torch_device(self) -> str:
+        """What torch calls the device."""
+        return "cuda" if self.device == "sim" else self.device
+
+    @property
     def recipe(self) -> Recipe:
         """What to build."""
         return Recipe(
@@ -69,7 +83,7 @@ class TrainingRun:
             seed=self.seed,
             schedule=self._schedule(),
             eval_schedule={"num_episodes": [1] * len(self.evaluation), **_columns(self.evaluation)},
-            agent_options={"BUFFER_SIZE": self.buffer_size},
+            agent_options={"BUFFER_SIZE": self.buffer_size, **self.agent_options},
             trainer_options={
                 "UPDATE_EVERY": self.update_every,
                 "learning_starts": self.learning_starts,

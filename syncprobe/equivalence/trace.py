@@ -83,6 +83,8 @@ class Trace:
     evaluation_results: Arrays = field(default_factory=dict)
     saved: Arrays = field(default_factory=dict)
     """Model files by name, loaded back by the legacy classes."""
+    aftermath: Arrays = field(default_factory=dict)
+    """What was handed out, looked at once everything was over; empty unless the run asks for it."""
     printed: str = ""
     failure: str | None = None
     """Why the run stopped early."""

@@ -6,14 +6,17 @@ import io
 import sys
 import tempfile
 from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from syncprobe.equivalence import content
+from syncprobe.equivalence.corners.aftermath import aftermath
 from syncprobe.equivalence.decisions import Decisions
 from syncprobe.equivalence.trace import StepTrace, Trace, UpdateTrace, as_numbers
+from syncprobe.recording.silence import silent_device
 from syncprobe.targets import legacy_code
 from syncprobe.targets.legacy_code import wrap
 
@@ -54,13 +57,15 @@ def trace_run(
     """
     with tempfile.TemporaryDirectory(prefix="syncprobe-") as folder, ExitStack() as stack:
         stack.enter_context(legacy_code.undisturbed())
+        stack.enter_context(silent_device(run.device))
+        stack.enter_context(np.errstate(invalid="ignore"))  # robots too close to turn away
         stack.enter_context(_episodes_cut_at(run.episode_length))
         printed = stack.enter_context(redirect_stdout(io.StringIO()))
         with variant or nullcontext():
             notes = None
             failure = None
             try:
-                parts = legacy_code.build(run.pipeline, run.recipe, "cpu")
+                parts = legacy_code.build(run.pipeline, run.recipe, run.torch_device)
                 _give_history(parts.agent, run)
                 notes = _Notes(parts, follow, on_step)
                 legacy_code.seed_everything(run.seed)
@@ -73,12 +78,23 @@ def trace_run(
             if notes is None:
                 return Trace(failure=failure)
             trace = notes.trace(printed.getvalue(), failure)
+            if run.is_looked_at_later and failure is None:
+                trace = _with_aftermath(trace, parts, run, is_legacy=variant is None)
         # Files are read with the patches off: whoever has only the legacy code must be able to.
         directory = Path(folder)
         return trace.with_files(
             saved=content.saved_models(directory, run.agent),
             evaluation_results=content.saved_evaluations(directory),
         )
+
+
+def _with_aftermath(trace: Trace, parts: Parts, run: TrainingRun, *, is_legacy: bool) -> Trace:
+    try:
+        return replace(trace, aftermath=aftermath(parts, run.seed))
+    except Exception as error:  # as above
+        if is_legacy:
+            raise
+        return replace(trace, failure=f"{type(error).__name__} after training: {error}")
 
 
 class _Notes:
@@ -198,18 +214,11 @@ def _loss_arrays(losses: Any) -> tuple[Array, ...]:
 def _give_history(agent: Any, run: TrainingRun) -> None:
     """Fill the memory with transitions that are all different, from a generator of its own."""
     draw = np.random.RandomState(run.seed)  # the same numbers in every release
-
-    def state() -> tuple[list[float], list[list[float]]]:
-        seen = draw.randint(0, content.OBJECTS + 1)
-        objects: list[list[float]] = draw.normal(size=(seen, content.OBJECT)).tolist()
-        own: list[float] = draw.normal(size=content.OWN).tolist()
-        return own, objects
-
     for _ in range(run.history):
         action = list(draw.uniform(-1, 1, 2)) if agent.kind.is_continuous else draw.randint(25)
-        agent.kind.store(
-            agent.memory, state(), action, draw.normal(), state(), bool(draw.uniform() < 0.05)
-        )
+        state, reward, next_state = content.any_state(draw), draw.normal(), content.any_state(draw)
+        is_last = bool(draw.uniform() < 0.05)
+        agent.kind.store(agent.memory, state, action, reward, next_state, is_last)
 
 
 @contextmanager

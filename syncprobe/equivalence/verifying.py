@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from syncprobe.equivalence import checks
+from syncprobe.equivalence.corners import corners_of
 from syncprobe.equivalence.evidence import evidence_of
 from syncprobe.equivalence.matching import KEPT
 from syncprobe.equivalence.scenario import TrainingRun
@@ -105,7 +106,7 @@ def _verify_run(
     progress: Progress | None = None,
     on_verdict: Callable[[CaseVerdict], None] | None = None,
 ) -> list[CaseVerdict]:
-    verifier = Verifier(run, apply=apply, progress=progress)
+    verifier = ThoroughVerifier(run, apply=apply, progress=progress)
     verdicts = []
     for case in plan.cases(run):
         verdicts.append(verifier.check(case))
@@ -200,6 +201,55 @@ class Verifier:
             progress(phase, step, run.steps)
 
         return announce
+
+
+class ThoroughVerifier(Verifier):
+    """The same, and short runs in the corners that an ordinary run never gets to."""
+
+    def __init__(
+        self, run: AnyRun, *, apply: Apply | None = None, progress: Progress | None = None
+    ) -> None:
+        super().__init__(run, apply=apply, progress=progress)
+        self.corners = {
+            corner: Verifier(corner.run, apply=apply)
+            for corner in corners_of(run)
+            if corner.run.device != "sim" or _is_simulation_possible()
+        }
+
+    def check_run(self, case: Case) -> CaseVerdict:
+        """Check the run alone."""
+        return super().check(case)
+
+    def check(self, case: Case) -> CaseVerdict:
+        """Check the case; if nothing differs, look into the corners until something does."""
+        verdict = self.check_run(case)
+        for corner, verifier in self.corners.items():
+            for patches in corner.choices(case.patches):
+                if not verdict.is_equivalent:
+                    return verdict
+                found = verifier.check(replace(case, patches=patches))
+                verdict = _joined(verdict, found, f"{corner.name}; patches {steps_text(patches)}")
+        return verdict
+
+
+def _is_simulation_possible() -> bool:
+    import torch  # as everywhere: only to run something
+
+    return torch.version.cuda is None
+
+
+def _joined(verdict: CaseVerdict, found: CaseVerdict, place: str) -> CaseVerdict:
+    """A verdict with what a corner adds to it."""
+    return replace(
+        verdict,
+        compared=verdict.compared + found.compared,
+        found=verdict.found + found.found,
+        differences=tuple(
+            replace(difference, check=f"{difference.check}, {place}")
+            for difference in found.differences
+        ),
+        seconds=verdict.seconds + found.seconds,
+    )
 
 
 def _verdict(case: Case, matches: list[Match]) -> CaseVerdict:

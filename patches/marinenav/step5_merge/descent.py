@@ -70,7 +70,8 @@ def step(
     optimizer: Any, trained: list[Tensor], gradients: list[Tensor], parameters: list[Tensor]
 ) -> None:
     """One step of a plain Adam that has stepped before; anything else steps by itself."""
-    states = [optimizer.state[parameter] for parameter in trained]
+    # Not by index: that would give parameters of another network a place in this optimizer.
+    states = [optimizer.state.get(parameter) for parameter in trained]
     if not (_steps(optimizer, parameters) and all(states)):
         optimizer.step()
         return

@@ -10,7 +10,7 @@ import numpy as np
 from syncprobe.equivalence import content
 from syncprobe.equivalence.matching import Margin
 from syncprobe.equivalence.trace import StepTrace, Trace, UpdateTrace
-from syncprobe.equivalence.workloads.run import WorkloadRun, traced
+from syncprobe.equivalence.workloads.run import WorkloadRun, torch_device, traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,10 +45,10 @@ def trace_packing(
 def _build(run: WorkloadRun) -> Any:
     from syncprobe.workloads.packing import PackingOptions, seeded_trainer  # it imports torch
 
-    sizes: dict[str, Any] = {**SIZE, **LEARNING}
+    sizes: dict[str, Any] = {**SIZE, **LEARNING, **run.size, **run.learning}
     # Each episode packs at least one object, and half of the choices are the networks'.
     options = PackingOptions(**sizes, episodes=max(run.steps, 3), epsilon=0.5)
-    return seeded_trainer(options, run.seed, "cpu")
+    return seeded_trainer(options, run.seed, torch_device(run))
 
 
 class _Notes:

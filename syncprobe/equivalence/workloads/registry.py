@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from syncprobe.equivalence import user_association
-from syncprobe.equivalence.workloads import packing
+from syncprobe.equivalence.workloads import packing, uara
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +22,6 @@ class Workload(NamedTuple):
 
 
 WORKLOADS: Final[Mapping[str, Workload]] = {
-    "uara": Workload(user_association.trace_uara, user_association.LIMITS),
+    "uara": Workload(uara.trace_uara, uara.LIMITS),
     "packing": Workload(packing.trace_packing, packing.LIMITS),
 }

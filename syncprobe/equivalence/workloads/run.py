@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from syncprobe.recording.silence import silent_device
 from syncprobe.targets import legacy_code
 from syncprobe.targets.base import require_positive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from syncprobe.equivalence.trace import StepTrace, Trace
@@ -18,17 +19,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadRun:
-    """A run of a workload, described completely; its size is always the same."""
+    """A run of a workload, described completely."""
 
     pipeline: str
     seed: int = 0
     steps: int = 200
     agent: str = "DQN"
     """The one sort of agent that a workload has."""
+    size: Mapping[str, Any] = field(default_factory=dict)
+    """What differs from the size that the workload is usually verified with."""
+    learning: Mapping[str, Any] = field(default_factory=dict)
+    """Likewise."""
+    device: str = "cpu"
+    """``sim`` trains on the simulated device."""
 
     def __post_init__(self) -> None:
         require_positive("steps", self.steps, minimum=2)
         require_positive("seed", self.seed, minimum=0)
+
+
+def torch_device(run: WorkloadRun) -> str:
+    """What torch calls the device of a run: the simulated one is CUDA to it."""
+    return "cuda" if run.device == "sim" else run.device
 
 
 class Watch(Protocol):
@@ -61,6 +73,7 @@ def traced(
     """
     with ExitStack() as stack:
         stack.enter_context(legacy_code.undisturbed())
+        stack.enter_context(silent_device(run.device))
         stack.enter_context(variant or nullcontext())
         try:
             trainer = build(run)

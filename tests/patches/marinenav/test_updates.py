@@ -184,3 +184,20 @@ def test_parameters_are_found_in_the_order_of_torch(agent_type):
         found = parameters_of(network)
         assert len(found) == len(list(network.parameters()))
         assert all(one is other for one, other in zip(found, network.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("agent_type", ["DDPG", "DQN"])
+def test_optimizers_can_be_saved_after_a_model_was_loaded(agent_type: str, tmp_path: Path) -> None:
+    """They keep the parameters they were built with, and learn of no others."""
+    found = []
+    for steps in ("none", "all"):
+        with patches.applied(steps, mode="exact"):
+            agent = filled(agent_type)
+            learn(agent, 1)
+            agent.save_latest_model(tmp_path)
+            agent.load_model(tmp_path)
+            learn(agent, 2)
+            optimizer = getattr(agent, agent.kind.optimizer_names[0])
+            states = optimizer.state_dict()["state"]
+            found.append([state["exp_avg"].tolist() for state in states.values()])
+    assert found[0] == found[1]

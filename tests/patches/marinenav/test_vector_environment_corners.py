@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -397,3 +398,17 @@ def test_a_generator_of_another_kind_is_asked() -> None:
     with counted_fallbacks() as fallbacks:
         step_randomly(twins, steps=1)
     assert fallbacks == ["get_observations"]
+
+
+@pytest.mark.parametrize("robot", range(3))
+def test_a_command_that_is_no_number_fails_as_it_does_in_legacy(robot: int) -> None:
+    """Whoever gets it: comparisons with what is no number depend on the order."""
+    messages = []
+    actions = [[0.1, 0.1] if each != robot else [float("nan"), 0.1] for each in range(3)]
+    for variant in (contextlib.nullcontext, vectorised):
+        environment = crowded(robots=3, cores=2)
+        environment.reset()
+        with variant(), pytest.raises(ValueError, match="finite") as caught:
+            environment.step(actions)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]

@@ -11,6 +11,7 @@ the search tree orders equal distances is its own affair.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,7 +97,9 @@ class Vortices:
 
         # The last core of one position may tie with the first of the next: that is looked into.
         has_tie = np.count_nonzero(self._farther == self._nearer)
-        if has_tie or not min(self._nearest.tolist()) > self._inside:
+        nearest = self._nearest.tolist()
+        # What is not a number is passed over by `min` unless it comes first, but not by a sum.
+        if has_tie or not (min(nearest) > self._inside and sum(nearest) < math.inf):
             return self._at_special(poses)
         self._sum()
         return self._velocity

@@ -9,7 +9,7 @@ import numpy as np
 from syncprobe.equivalence import content
 from syncprobe.equivalence.matching import Margin
 from syncprobe.equivalence.trace import StepTrace, Trace, UpdateTrace
-from syncprobe.equivalence.workloads.run import WorkloadRun, traced
+from syncprobe.equivalence.workloads.run import WorkloadRun, torch_device, traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,8 +40,9 @@ def trace_uara(
 def _build(run: WorkloadRun) -> Any:
     from syncprobe.workloads.uara import Options, ScenarioConfig, seeded_trainer  # it imports torch
 
-    config, options = ScenarioConfig(**SIZE), Options(**LEARNING)  # type: ignore[arg-type]  # mypy sees no keys
-    return seeded_trainer(config, options, run.seed, "cpu")
+    config = ScenarioConfig(**{**SIZE, **run.size})
+    options = Options(**{**LEARNING, **run.learning})
+    return seeded_trainer(config, options, run.seed, torch_device(run))
 
 
 class _Notes:
@@ -93,8 +94,17 @@ class _Notes:
             parameters={} if trainer is None else dict(_parameters(trainer)),
             replay={} if trainer is None else dict(_replay(trainer)),
             generators=content.probes({}),
+            # Looked at last of all: what lives in memory that is used again would show.
+            aftermath=dict(_handed_out(self._records)),
             failure=failure,
         )
+
+
+def _handed_out(records: list[Any]) -> Iterator[tuple[str, Array]]:
+    for number, record in enumerate(records):
+        actions = [int(action) for action in record.choice.actions]
+        yield f"actions of step {number}", np.array(actions)
+        yield f"state of step {number}", np.array(record.outcome.state.cpu().numpy())
 
 
 def _losses(record: Any) -> Iterator[Array]:

@@ -1,0 +1,125 @@
+"""What was found out about the faults: kept in a file, shown in a line, written to a report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.equivalence.faults.catalogue import FAULTS
+from tests.equivalence.faults.fault import Fault
+from tests.equivalence.faults.running import STEPS
+
+KEPT = Path("build/faults.json")
+TARGET = Path("reports/faults.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known about one fault; None where nobody was asked yet."""
+
+    by_verify: str | None = None
+    """The first difference; empty if there is none."""
+    by_tests: str | None = None
+    """The first test that fails; empty if all pass."""
+
+
+class Answers:
+    """All answers, kept from run to run as long as a fault and its module stay what they are."""
+
+    def __init__(self, kept: Path = KEPT) -> None:
+        self._kept = kept
+        found = json.loads(kept.read_text()) if kept.exists() else {}
+        self._answers = {key: Answer(**answer) for key, answer in found.items()}
+
+    def of(self, fault: Fault) -> Answer:
+        """What is known about a fault."""
+        return self._answers.get(_key(fault), Answer())
+
+    def note(self, fault: Fault, **found: str) -> None:
+        """Keep what was found out."""
+        self._answers[_key(fault)] = replace(self.of(fault), **found)
+        self._kept.parent.mkdir(exist_ok=True)
+        kept = {key: asdict(answer) for key, answer in self._answers.items()}
+        self._kept.write_text(json.dumps(kept, indent=1))
+
+    def forget(self, fault: Fault) -> None:
+        """Let a fault be asked about again."""
+        self._answers.pop(_key(fault), None)
+
+    def missed(self) -> list[Fault]:
+        """Faults that somebody should have noticed and did not."""
+        return [fault for fault in FAULTS if _is_missed(fault, self.of(fault))]
+
+
+def _key(fault: Fault) -> str:
+    return f"{fault.name} {hashlib.sha256(fault.source().encode()).hexdigest()[:12]}"
+
+
+def _is_missed(fault: Fault, answer: Answer) -> bool:
+    if fault.equivalent:
+        return bool(answer.by_verify or answer.by_tests)
+    if answer.by_verify == "" and not fault.beyond_verify:
+        return True
+    return answer.by_tests == ""
+
+
+def line(fault: Fault, answer: Answer) -> str:
+    """One fault on one line."""
+    sign = "MISSED" if _is_missed(fault, answer) else "fine"
+    return f"{sign:7}{fault.module}: {fault.name} | {answer.by_verify!r} | {answer.by_tests!r}"
+
+
+def write(answers: Answers) -> None:
+    """Write the report."""
+    real = [fault for fault in FAULTS if not fault.equivalent]
+    within = [fault for fault in real if not fault.beyond_verify]
+    shares = [
+        _share("verification", within, [bool(answers.of(each).by_verify) for each in within]),
+        _share("verification, of all", real, [bool(answers.of(each).by_verify) for each in real]),
+        _share("tests", real, [bool(answers.of(each).by_tests) for each in real]),
+        _share(
+            "either", real, [any((answers.of(e).by_verify, answers.of(e).by_tests)) for e in real]
+        ),
+    ]
+    text = f"""# Planted faults
+
+Made {datetime.now(UTC):%Y-%m-%d} by `make faults` (`python -m tests.equivalence.faults`). Each fault is a few characters of one module
+of `patches`, written otherwise while the module is imported. *Verification* is what `syncprobe verify` does for one agent and pipeline, with
+{STEPS} steps instead of two hundred; *tests* are those of `tests/patches` that are about the module, then whole training runs, until one fails.
+
+| caught by | faults | share |
+|---|---:|---:|
+{chr(10).join(shares)}
+
+{len(FAULTS) - len(real)} more change nothing that can be observed; the table says why. For {len(real) - len(within)} verification is not meant to be
+the one who notices: "out of its reach" says why.
+
+| module | fault | verification | tests |
+|---|---|---|---|
+{chr(10).join(_row(fault, answers.of(fault)) for fault in FAULTS)}
+"""
+    TARGET.write_text(text)
+
+
+def _share(who: str, faults: list[Fault], caught: list[bool]) -> str:
+    return f"| {who} | {sum(caught)} of {len(faults)} | {100 * sum(caught) / len(faults):.0f} % |"
+
+
+def _row(fault: Fault, answer: Answer) -> str:
+    if fault.equivalent:
+        noticed = answer.by_verify or answer.by_tests
+        why = f"equivalent: {fault.equivalent}" + (f" (but: {noticed})" if noticed else "")
+        return f"| `{fault.module}` | {fault.name} | {why} | |"
+    verified = _cell(answer.by_verify)
+    if fault.beyond_verify and not answer.by_verify:
+        verified = f"out of its reach: {fault.beyond_verify}"
+    return f"| `{fault.module}` | {fault.name} | {verified} | {_cell(answer.by_tests)} |"
+
+
+def _cell(found: str | None) -> str:
+    if found is None:
+        return "not asked"
+    return found.replace("|", "/").replace("\n", " ")[:120] if found else "**missed**"
