@@ -48,6 +48,17 @@ class Run:
     obstacles: Count | None = None
     users: Count | None = None
     stations: Count | None = None
+    algo: str | None = None
+    env: str | None = None
+    envs: Count | None = None
+    vec: str | None = None
+    """The vector class that was used, and the one that was asked for."""
+    sizes: str | None = None
+    """Batch and rollout or replay of a workload, for its title."""
+    tuning: str | None = None
+    """The tuning profile in force, which changes what is learnt; None if there are none."""
+    set: str | None = None
+    """Settings that were changed one by one, which changes what is learnt, too."""
     seed: int | None = None
     patches: tuple[PlanStep, ...] = ()
     """Steps of the plan that were on."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def title_of(run: Run) -> str:
     """What was run, on one line."""
-    parts = [run.target]
+    parts = [*_changes(run), run.target]
     if run.agent:
         parts.append(run.agent)
     if run.robots is not None:
@@ -21,13 +21,27 @@ def title_of(run: Run) -> str:
         parts.append(_counted(run.stations, "station"))
     if run.users is not None:
         parts.append(_counted(run.users, "user"))
-    if run.agent or run.stations is not None or run.patches:
+    if run.algo is not None:
+        parts.append(run.algo)
+    if run.envs is not None:
+        parts.append(_counted(run.envs, "environment"))
+    parts += filter(None, (run.vec, run.sizes))
+    if run.agent or run.stations is not None or run.envs is not None or run.patches:
         parts.append(variant_name(run.patches))
     if run.seed is not None:
         parts.append(f"seed {run.seed}")
     parts.append(_counted(run.steps, "step") if run.steps else "no steps marked")
     parts.append(f"device {run.device}" + (f" ({run.gpu})" if run.device == "sim" else ""))
     return ", ".join(parts)
+
+
+def _changes(run: Run) -> list[str]:
+    """Said before anything else: such a run does not train as others do."""
+    settings = [
+        *([f"tuning {run.tuning}"] if run.tuning else ()),
+        *([f"set {run.set}"] if run.set else ()),
+    ]
+    return [f"CHANGES TRAINING BEHAVIOUR ({', '.join(settings)})"] if settings else []
 
 
 def variant_name(patches: tuple[int, ...]) -> str:

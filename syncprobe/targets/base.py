@@ -91,6 +91,11 @@ def parse_step_on(text: str) -> str:
     return text
 
 
+def parse_tuning(text: str) -> str | None:
+    """The name of a tuning profile; none is what there is without the option."""
+    return None if text == "none" else text
+
+
 def existing(own: str | None) -> Path | None:
     """The folder or file that ``--own`` names; None if it was not given."""
     if own is None:

@@ -31,6 +31,7 @@ PLANS: Final = {
     "original": "patches:PLAN",
     "torchrl": "patches:PLAN",
     "uara": "patches.uara.plan:PLAN",
+    "vecenv": "patches.vecenv.plan:PLAN",
 }
 """The plan for each pipeline: those of MarineNav, and the workloads."""
 

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.plan_steps import SPELLINGS
 from syncprobe.recording.automatic.finder import CHOICES
-from syncprobe.targets.base import OptionError, parse_patches, parse_step_on, require_positive
+from syncprobe.targets.base import OptionError, parse_patches, parse_step_on, parse_tuning, require_positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 TRAINERS: Final = ("train", "torchrl")
 """The trainers of MarineNav, which have variants: steps of a plan can be switched on."""
-VARIED: Final = (*TRAINERS, "uara")
+VARIED: Final = (*TRAINERS, "uara", "vecenv")
 """All of these, the workloads included."""
+TUNED: Final = ("uara", "vecenv")
+"""Those with tuning profiles, which change what is learnt."""
 _FACTS: Final = "option"
 
 
@@ -83,6 +85,36 @@ class TargetOptions:
     users: int | None = _option("of uara (default: 100)", default=100, minimum=1, targets=("uara",))
     stations: int | None = _option(
         "of uara, each an agent (default: 36)", default=36, minimum=1, targets=("uara",)
+    )
+    algo: str | None = _option(
+        "of vecenv: ppo or dqn (default: ppo)", default="ppo", metavar="NAME", targets=("vecenv",)
+    )
+    env: str | None = _option(
+        "of vecenv: marinenav, navlite or an id that gymnasium knows (default: marinenav)",
+        default="marinenav",
+        metavar="NAME",
+        targets=("vecenv",),
+    )
+    envs: int | None = _option(
+        "of vecenv: environments side by side (default: 1, or as tuned)", minimum=1, targets=("vecenv",)
+    )
+    vec: str | None = _option(
+        "of vecenv: auto, dummy or subproc, where environments run (default: auto, or as tuned)",
+        metavar="KIND",
+        targets=("vecenv",),
+        is_scenario=False,
+    )
+    tuning: str | None = _option(
+        "CHANGES TRAINING: none, cpu, gpu; of uara also gpu-config, gpu-agent; of vecenv also gpu-before, "
+        "auto (default: none)",
+        metavar="PROFILE",
+        targets=TUNED,
+        parse=parse_tuning,
+    )
+    set: str | None = _option(
+        "CHANGES TRAINING: single settings of vecenv, such as n_steps=64,net=64x64",
+        metavar="NAME=N,...",
+        targets=("vecenv",),
     )
     seed: int | None = _option("default: 0", default=0, minimum=0, targets=VARIED)
     patches: tuple[int, ...] = _option(
@@ -157,7 +189,7 @@ def filled(options: TargetOptions, target: str) -> TargetOptions:
     for name in taken:
         facts, value = OPTIONS[name], getattr(options, name)
         values[name] = facts.default if value is None else value
-        if facts.minimum is not None:
+        if facts.minimum is not None and values[name] is not None:
             require_positive(name, values[name], minimum=facts.minimum)
     return dataclasses.replace(options, **values)
 

@@ -11,6 +11,7 @@ from syncprobe.targets.marinenav import TorchRLTarget, TrainTarget
 from syncprobe.targets.module import PREFIX, ModuleTarget
 from syncprobe.targets.program import FunctionTarget, ScriptTarget
 from syncprobe.targets.uara import UaraTarget
+from syncprobe.targets.vecenv import VecenvTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,7 @@ TARGETS: Registry[Callable[[TargetOptions], Target]] = Registry("target")
 TARGETS.add("train", TrainTarget)
 TARGETS.add("torchrl", TorchRLTarget)
 TARGETS.add("uara", UaraTarget)
+TARGETS.add("vecenv", VecenvTarget)
 
 
 def find_target(name: str, options: TargetOptions) -> Target:
