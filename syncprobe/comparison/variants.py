@@ -178,7 +178,6 @@ def run_levels(
 
 def _verify(levels: tuple[str, ...], options: CompareOptions) -> Verdict:
     from syncprobe.equivalence import Verifier, run_of  # it imports torch
-    from syncprobe.targets.legacy_code import AGENTS, agent_name
 
     patched = [LEVELS[level] for level in dict.fromkeys(levels) if LEVELS[level]]
     if not patched:
@@ -187,7 +186,7 @@ def _verify(levels: tuple[str, ...], options: CompareOptions) -> Verdict:
         return Verdict(is_equivalent=None, summary="not checked: --verify-steps 0")
     run = run_of(
         PIPELINES[_target_name(options)],
-        agent_name(options.target.agent or AGENTS[0]),
+        _agent(options),
         seed=options.target.seed or 0,
         steps=options.verify_steps,
     )
@@ -206,3 +205,10 @@ def _verify(levels: tuple[str, ...], options: CompareOptions) -> Verdict:
         for patches in patched
     )
     return conclude(Verification(verdicts=verdicts))
+
+
+def _agent(options: CompareOptions) -> str:
+    """Who learns: an agent of MarineNav, or an algorithm of vecenv."""
+    if _target_name(options) == "vecenv":
+        return (options.target.algo or "ppo").upper()
+    return legacy_code.agent_name(options.target.agent or legacy_code.AGENTS[0])

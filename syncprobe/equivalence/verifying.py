@@ -16,6 +16,8 @@ from syncprobe.equivalence.scenario import TrainingRun
 from syncprobe.equivalence.tracing import trace_run
 from syncprobe.equivalence.user_association import LIMITS, PIPELINE, UaraRun, trace_uara
 from syncprobe.equivalence.verdict import Case, CaseVerdict, Verification, steps_text
+from syncprobe.equivalence.workloads import vectorised
+from syncprobe.equivalence.workloads.vectorised import VecenvRun, trace_vecenv
 from syncprobe.plan_steps import NUMBERS
 from syncprobe.targets.legacy_code import AGENTS, PIPELINES, patched
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from syncprobe.equivalence.tracing import Apply
     from syncprobe.targets.running import Progress
 
-AnyRun = TrainingRun | UaraRun
+AnyRun = TrainingRun | UaraRun | VecenvRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +48,7 @@ class VerificationPlan:
         """The legacy runs that everything is compared with."""
         for seed in self.seeds:
             for pipeline in self.pipelines:
-                # A workload has one sort of agent.
-                for agent in self.agents[:1] if pipeline == PIPELINE else self.agents:
+                for agent in agents_of(pipeline, self.agents):
                     yield run_of(pipeline, agent, seed=seed, steps=self.steps)
 
     def cases(self, run: AnyRun) -> Iterator[Case]:
@@ -64,10 +65,19 @@ class VerificationPlan:
                 )
 
 
+def agents_of(pipeline: str, chosen: tuple[str, ...]) -> tuple[str, ...]:
+    """The agents to verify: those that were chosen, or those that a workload has."""
+    if pipeline == vectorised.PIPELINE:
+        return vectorised.AGENTS
+    return chosen[:1] if pipeline == PIPELINE else chosen
+
+
 def run_of(pipeline: str, agent: str, *, seed: int, steps: int) -> AnyRun:
     """The run that variants of a pipeline are compared on."""
     if pipeline == PIPELINE:
         return UaraRun(seed=seed, steps=steps)
+    if pipeline == vectorised.PIPELINE:
+        return VecenvRun(agent=agent, seed=seed, steps=steps)
     return TrainingRun(agent=agent, pipeline=pipeline, seed=seed, steps=steps)
 
 
@@ -168,6 +178,8 @@ class Verifier:
     def _judge_fast(self, case: Case, variant: str, free: Trace) -> CaseVerdict:
         if isinstance(self.run, UaraRun):
             return _verdict(case, [checks.check_within(self.legacy, free, LIMITS)])
+        if isinstance(self.run, VecenvRun):
+            return _verdict(case, [checks.check_within(self.legacy, free, vectorised.LIMITS)])
         applied = self._apply(case.patches, case.mode)
         forced = self._trace(applied, f"{variant}, teacher-forced", follow=self.legacy)
         matches = [checks.check_forced(self.legacy, forced), checks.check_free(self.legacy, free)]
@@ -186,6 +198,8 @@ class Verifier:
         on_step = self._announcer(name)
         if isinstance(self.run, UaraRun):
             return trace_uara(self.run, variant, on_step=on_step)
+        if isinstance(self.run, VecenvRun):
+            return trace_vecenv(self.run, variant, on_step=on_step)
         return trace_run(self.run, variant, follow=follow, on_step=on_step)
 
     def _announcer(self, name: str) -> Callable[[int], None] | None:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.plan_steps import SPELLINGS
 from syncprobe.recording.automatic.finder import CHOICES
-from syncprobe.targets.base import OptionError, parse_patches, parse_step_on, parse_tuning, require_positive
+from syncprobe.targets.base import (
+    OptionError,
+    parse_patches,
+    parse_step_on,
+    parse_tuning,
+    require_positive,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -96,7 +102,9 @@ class TargetOptions:
         targets=("vecenv",),
     )
     envs: int | None = _option(
-        "of vecenv: environments side by side (default: 1, or as tuned)", minimum=1, targets=("vecenv",)
+        "of vecenv: environments side by side (default: 1, or as tuned)",
+        minimum=1,
+        targets=("vecenv",),
     )
     vec: str | None = _option(
         "of vecenv: auto, dummy or subproc, where environments run (default: auto, or as tuned)",

@@ -24,9 +24,14 @@ Array = npt.NDArray[Any]
 
 
 class NavLite(gymnasium.Env[Array, np.int64]):
-    """Reach the goal, past obstacles, through currents."""
+    """Reach the goal, past obstacles, through currents.
 
-    def __init__(self) -> None:
+    Args:
+        longest: Steps after which an episode is cut off.
+    """
+
+    def __init__(self, longest: int = LONGEST) -> None:
+        self._longest = longest
         self.observation_space = gymnasium.spaces.Box(-100.0, 100.0, (16,), np.float32)
         self.action_space = gymnasium.spaces.Discrete(9)
 
@@ -68,7 +73,7 @@ class NavLite(gymnasium.Env[Array, np.int64]):
             reward, is_over = reward - 50, True
         if self._position.min() < MAP[0] or self._position.max() > MAP[1]:
             is_over = True
-        is_too_long = not is_over and self._steps >= LONGEST
+        is_too_long = not is_over and self._steps >= self._longest
         # Rounded here, so that both kinds of vectors hand on the same number.
         return self._observe(), float(np.float32(reward)), is_over, is_too_long, {}
 
@@ -79,9 +84,7 @@ class NavLite(gymnasium.Env[Array, np.int64]):
         """What the vortices do to the robot: rigid rotation inside the cores, else 1/d."""
         offsets = self._position - self._vortices
         distances = np.maximum(np.linalg.norm(offsets, axis=1), 1e-9)
-        speeds = np.where(
-            distances < CORE_RADIUS, distances / CORE_RADIUS, CORE_RADIUS / distances
-        )
+        speeds = np.where(distances < CORE_RADIUS, distances / CORE_RADIUS, CORE_RADIUS / distances)
         tangents = np.stack([-offsets[:, 1], offsets[:, 0]], axis=1) / distances[:, None]
         current: Array = ((self._signs * speeds)[:, None] * tangents).sum(axis=0)
         return current

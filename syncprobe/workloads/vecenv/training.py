@@ -23,17 +23,23 @@ class Rollouts(RolloutBuffer):
     """What PPO collects between two updates."""
 
     def contents(self) -> Mapping[str, Any]:
-        """Everything in it as arrays, steps first, for those who look on."""
+        """Everything in it as arrays by step and environment, for those who look on."""
         names = ("observations", "actions", "rewards", "episode_starts", "values", "log_probs")
-        return {name: self.unflattened(name) for name in (*names, "advantages", "returns")}
+        return {
+            name: self.unflattened(self.array_of(name))
+            for name in (*names, "advantages", "returns")
+        }
 
-    def unflattened(self, name: str) -> Any:
-        """An array by step and environment, however it is stored at the moment."""
-        array = getattr(self, name)
-        if array.shape[0] == self.buffer_size and array.shape[:2] == (self.buffer_size, self.n_envs):
-            return np.array(array)
-        by_env = array.reshape(self.n_envs, self.buffer_size, -1)
-        return np.array(by_env.swapaxes(0, 1))
+    def array_of(self, name: str) -> Any:
+        """One of its arrays, as it is."""
+        return getattr(self, name)
+
+    def unflattened(self, array: Any) -> Any:
+        """An array by step and environment: minibatches have it the other way round, and flat."""
+        if array.shape[:2] == (self.buffer_size, self.n_envs):
+            return np.array(array).reshape(self.buffer_size, self.n_envs, -1)
+        by_environment = array.reshape(self.n_envs, self.buffer_size, -1)
+        return np.array(by_environment.swapaxes(0, 1))
 
 
 class Replay(ReplayBuffer):

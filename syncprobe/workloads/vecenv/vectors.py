@@ -120,7 +120,9 @@ class Workers(SubprocVecEnv):  # type: ignore[misc]  # the library is untyped wh
         return f"{who} of {len(self.processes)} ended in the middle of a run; the others were ended, too."
 
 
-def choose(kind: str, *, is_accelerated: bool, envs: int, cores: int | None = None) -> tuple[str, str]:
+def choose(
+    kind: str, *, is_accelerated: bool, envs: int, cores: int | None = None
+) -> tuple[str, str]:
     """The vector class to try, and why."""
     cores = cores or os.cpu_count() or 1
     if kind != "auto":

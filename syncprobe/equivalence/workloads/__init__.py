@@ -1,0 +1,1 @@
+"""Runs of the built-in workloads that are made to be compared."""
