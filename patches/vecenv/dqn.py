@@ -58,6 +58,7 @@ class LeanDqn(Dqn):
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
 
     def _learn_from_batch(self, batch_size: int) -> Tensor:
+        assert self.replay_buffer is not None, "it comes with the model"
         batch = self.replay_buffer.sample(batch_size, env=self._vec_normalize_env)
         with torch.no_grad():
             best, _ = self.q_net_target(batch.next_observations).max(dim=1)
@@ -65,7 +66,7 @@ class LeanDqn(Dqn):
         values = self.q_net(batch.observations).gather(1, batch.actions.long())
         loss = smooth_l1_loss(values, wanted)
         self.policy.optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch's own
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
         self.policy.optimizer.step()
         return loss.detach()

@@ -20,7 +20,7 @@ from patches.vecenv.tools import Tools, in_place_of, settings_now
 from syncprobe.workloads.vecenv.training import Rollouts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from torch import Tensor
 
@@ -34,6 +34,9 @@ _DECIDED: Final = ("values", "log_probs")
 class KeptRollouts(Rollouts):
     """A rollout whose parts are on the device as far as steps say so."""
 
+    values: Any
+    advantages: Any
+    returns: Any
     truncations: Truncations | None = None
     """What is still to be added to rewards, from the model that collects."""
 
@@ -142,7 +145,7 @@ class KeptRollouts(Rollouts):
         )
         torch.add(self.advantages, self.values, out=self.returns)
 
-    def get(self, batch_size: int | None = None) -> Iterator[RolloutBufferSamples]:
+    def get(self, batch_size: int | None = None) -> Generator[RolloutBufferSamples, None, None]:
         """Minibatches of one epoch, in an order that is drawn as ever."""
         if not (self.settings.has(4) or self.settings.has(5)):
             yield from super().get(batch_size)
@@ -166,7 +169,7 @@ class KeptRollouts(Rollouts):
                 parts = self._gathered(places[part], order[part])
             yield RolloutBufferSamples(*parts)
 
-    def _gathered(self, places: Tensor | None, order: Any) -> list[Tensor]:
+    def _gathered(self, places: Any, order: Any) -> list[Tensor]:
         """All that is given out, in an order; numbers of one sort, flat but for observations and actions."""
         found = []
         for name in GIVEN_OUT:

@@ -33,11 +33,11 @@ class Truncations:
 
     def note(self, step: int, dones: Any, infos: Sequence[dict[str, Any]]) -> None:
         """Remember those that a step has cut off."""
-        for number in np.flatnonzero(dones):
+        for number in np.flatnonzero(dones).tolist():
             info = infos[number]
             if info.get("terminal_observation") is not None and info.get("TimeLimit.truncated"):
                 self._observations.append(info["terminal_observation"])
-                self._places.append(step * len(dones) + int(number))
+                self._places.append(step * len(dones) + number)
 
     def __bool__(self) -> bool:
         return bool(self._places)

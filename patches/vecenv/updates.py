@@ -29,7 +29,8 @@ def update(model: LeanPpo) -> None:
     is_lazy = model.tools.settings.has(2)
     model.policy.set_training_mode(True)
     model._update_learning_rate(model.policy.optimizer)  # noqa: SLF001  # as the library's train does
-    clip_range = model.clip_range(model._current_progress_remaining)  # noqa: SLF001  # likewise
+    schedule: Any = model.clip_range
+    clip_range = schedule(model._current_progress_remaining)  # noqa: SLF001  # likewise
     notes: list[Any] = []
     last_epoch = 0
     with unchecked() if is_lazy else nullcontext():
@@ -80,7 +81,8 @@ def _is_far(model: LeanPpo, noted: Any) -> bool:
 
 def _read(model: LeanPpo, notes: list[Any]) -> tuple[Any, Any]:
     """What was noted, and how much of the returns the values explain: one read for both."""
-    buffer, is_lazy = model.rollout_buffer, model.tools.settings.has(2)
+    buffer: Any = model.rollout_buffer
+    is_lazy = model.tools.settings.has(2)
     columns = [buffer.values, buffer.returns]
     if not isinstance(buffer.values, torch.Tensor):
         table = model.tools.read(torch.stack(notes)) if is_lazy else np.array(notes)

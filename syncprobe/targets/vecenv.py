@@ -106,8 +106,8 @@ class VecenvTarget:
         period = self.config.period
         if self.warmup // period == (self.warmup + self.steps) // period:
             yield (
-                f"No update is among these steps: one follows every {period} steps. Record that many "
-                "(--steps) or set fewer (--set n_steps=32)."
+                f"Nothing is learnt in these steps: it takes {period} of them to come to that. "
+                "Record more (--steps), or have shorter rollouts (--set n_steps=32)."
             )
 
 

@@ -42,7 +42,7 @@ class SingleRobot(gymnasium.Env[Array, np.int64]):
         """Draw a new map; a seed starts the generator of maps anew."""
         super().reset(seed=seed, options=options)
         if seed is not None:
-            self.simulator.rd = np.random.RandomState(seed % 2**32)  # noqa: NPY002  # the simulator's sort
+            self.simulator.rd = np.random.RandomState(seed % 2**32)
         observations, _, _ = self.simulator.reset()
         return _flat(observations[0]), {}
 

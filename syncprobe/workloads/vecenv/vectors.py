@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import warnings
 from dataclasses import dataclass
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Final
 
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
@@ -14,7 +15,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 from syncprobe.errors import SyncprobeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 PRELOADED: Final = (
     "stable_baselines3.common.vec_env",
@@ -41,7 +42,7 @@ class Vectors:
     reason: str
 
 
-class Workers(SubprocVecEnv):  # type: ignore[misc]  # the library is untyped where it is not installed
+class Workers(SubprocVecEnv):
     """The library's worker processes; one that dies is named, and takes the others with it."""
 
     def __init__(self, env_fns: list[Callable[[], Any]], start_method: str | None = None) -> None:
@@ -75,11 +76,15 @@ class Workers(SubprocVecEnv):  # type: ignore[misc]  # the library is untyped wh
 
     def close(self) -> None:
         """Tell workers to end, and end those that do not listen."""
-        try:
-            with contextlib.suppress(*_BROKEN):
-                super().close()
-        finally:
-            self.end()
+        if self.closed:
+            return
+        if not self.waiting:
+            for remote in self.remotes:
+                with contextlib.suppress(*_BROKEN):
+                    remote.send(("close", None))
+            for process in self.processes:
+                process.join(PATIENCE_SECONDS)
+        self.end()
 
     def end(self) -> None:
         """Leave no process behind."""
@@ -96,28 +101,25 @@ class Workers(SubprocVecEnv):  # type: ignore[misc]  # the library is untyped wh
             remote.close()
 
     @contextlib.contextmanager
-    def _watched(self) -> Any:
+    def _watched(self) -> Iterator[None]:
         try:
             yield
         except _BROKEN as error:
             raise WorkerDiedError(self._obituary()) from error
-        except BaseException:
-            raise
 
     def _obituary(self) -> str:
-        # Those that are alive still wait for work; the dead one may need a moment to be seen as such.
-        for process in self.processes:
-            if not multiprocessing.connection.wait([process.sentinel], timeout=0):
-                continue
-            process.join()
+        """Who has ended, once that is known; the others are ended."""
+        wait([process.sentinel for process in self.processes], PATIENCE_SECONDS)
         ended = [
-            f"worker {number} (exit code {process.exitcode})"
+            f"{number} (exit code {process.exitcode})"
             for number, process in enumerate(self.processes)
             if process.exitcode is not None
         ]
         self.end()
-        who = ", ".join(ended) or "a worker"
-        return f"{who} of {len(self.processes)} ended in the middle of a run; the others were ended, too."
+        return (
+            f"Worker {', '.join(ended)} of {len(self.processes)} ended in the middle of a run, so the "
+            "others were ended, too. Look for its last words above; --vec dummy runs without workers."
+        )
 
 
 def choose(
