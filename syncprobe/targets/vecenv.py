@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import time
 import warnings
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 CONFIGURED: Final = "syncprobe.workloads.vecenv.config:configured"
 TUNING_NAMED: Final = "syncprobe.workloads.vecenv.config:tuning_named"
 BUILD: Final = "syncprobe.workloads.vecenv.training:build"
+WATCHED: Final = "syncprobe.measuring.worker_records:Watched"
+MERGED: Final = "syncprobe.measuring.worker_records:merged"
 WORKER_DIED: Final = "syncprobe.workloads.vecenv.vectors:WorkerDiedError"
 UPDATES_SHOWN: Final = 4
 """DQN: updates that a run records unless it is told how many steps."""
@@ -62,6 +66,7 @@ class VecenvTarget:
         self.root = Path(__file__).resolve().parents[2]
         self.own = existing(options.own) or self.root
         self._vectors: Any = None
+        self._collection: Any = None
 
     def describe(self, run: Run) -> Run:
         """Add the options of the run, and what became of them."""
@@ -82,10 +87,16 @@ class VecenvTarget:
             stack.enter_context(
                 legacy_code.patched(self.pipeline, self.options.patches, self.options.mode)
             )
-            training = resolve(BUILD)(self.config, device, is_accelerated=_is_accelerated(device))
+            take_stacks = getattr(marks.active(), "add_stacks", None)
+            watch = partial(
+                resolve(WATCHED), warmup=self.warmup, is_sampled=take_stacks is not None
+            )
+            training = resolve(BUILD)(
+                self.config, device, is_accelerated=_is_accelerated(device), watch=watch
+            )
             stack.callback(training.close)
             self._vectors = training.vectors
-            journal = Journal(training.vectors.env, self.config.n_envs)
+            journal = Journal(training.vectors.env, self.config.n_envs, self.warmup)
             mark_training(training)
             try:
                 training.run(self.warmup + self.steps)
@@ -93,6 +104,11 @@ class VecenvTarget:
                 return Outcome(digest=journal.digest(), exit_code=1, interruption=str(error))
             finally:
                 end_last_step()
+            records = training.vectors.env.env_method("record")
+        self._collection = resolve(MERGED)(records, journal.waited_ns)
+        if take_stacks is not None:
+            for record in records:
+                take_stacks(record.stacks)
         return Outcome(digest=journal.digest())
 
     def time_lines(self, functions: Functions, device: str) -> tuple[LineTime, ...]:
@@ -103,6 +119,8 @@ class VecenvTarget:
     def _notes(self) -> Iterator[str]:
         if self._vectors is not None:
             yield f"Environments run in {self._vectors.used}: {self._vectors.reason}."
+        if self._collection is not None:
+            yield str(self._collection)
         period = self.config.period
         if self.warmup // period == (self.warmup + self.steps) // period:
             yield (
@@ -189,7 +207,7 @@ def _begin_steps(model: Any, config: Any) -> None:
 class Journal:
     """Digests what environments were told and answered."""
 
-    def __init__(self, env: Any, count: int) -> None:
+    def __init__(self, env: Any, count: int, warmup: int) -> None:
         import numpy as np  # as above
 
         self._numpy = np
@@ -197,10 +215,17 @@ class Journal:
         self._rewards = hashlib.sha256()
         self._running = np.zeros(count)
         self._episodes: list[float] = []
+        self._warmup = warmup
+        self.waited_ns = 0
+        """For answers, after warm-up."""
         wrap(env, "step", self._write)
 
     def _write(self, step: Any, actions: Any) -> Any:
+        started = time.perf_counter_ns()
         observations, rewards, dones, infos = step(actions)
+        self._warmup -= 1
+        if self._warmup < 0:
+            self.waited_ns += time.perf_counter_ns() - started
         self._actions.update(self._numpy.asarray(actions, dtype=self._numpy.int64).tobytes())
         rounded = self._numpy.asarray(rewards, dtype=self._numpy.float32)
         self._rewards.update(rounded.tobytes())

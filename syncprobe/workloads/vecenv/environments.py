@@ -26,9 +26,20 @@ OWN: Final[dict[str, Callable[[], Any]]] = {
 Maker = partial[Any]
 
 
-def makers(name: str, count: int) -> list[Maker]:
-    """Functions that make one environment each; worker processes can be sent them."""
-    return [partial(make, name) for _ in range(count)]
+def makers(name: str, count: int, watch: Callable[[Any], Any] | None = None) -> list[Maker]:
+    """Functions that make one environment each, for worker processes, too.
+
+    Args:
+        name: As `make` takes it.
+        count: How many.
+        watch: Wraps each environment where it runs; None leaves it as it is.
+    """
+    return [partial(_made, name, watch) for _ in range(count)]
+
+
+def _made(name: str, watch: Callable[[Any], Any] | None) -> Any:
+    environment = make(name)
+    return environment if watch is None else watch(environment)
 
 
 def make(name: str) -> Any:

@@ -14,7 +14,7 @@ from syncprobe.workloads.vecenv.environments import makers
 from syncprobe.workloads.vecenv.vectors import Vectors, make_vec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from syncprobe.workloads.vecenv.config import Config
 
@@ -23,11 +23,15 @@ class Rollouts(RolloutBuffer):
     """What PPO collects between two updates."""
 
     def contents(self) -> Mapping[str, Any]:
-        """Everything in it as arrays by step and environment, for those who look on."""
-        names = ("observations", "actions", "rewards", "episode_starts", "values", "log_probs")
+        """What is in it as arrays by step and environment, for those who look on.
+
+        Rewards are complete, and advantages there, once the rollout is over.
+        """
+        known = ("observations", "actions", "episode_starts", "values", "log_probs")
+        worked_out = ("rewards", "advantages", "returns") if self.full else ()
         return {
-            name: self.unflattened(self.array_of(name))
-            for name in (*names, "advantages", "returns")
+            name: self.unflattened(self.array_of(name))[: self.pos]
+            for name in (*known, *worked_out)
         }
 
     def array_of(self, name: str) -> Any:
@@ -98,10 +102,25 @@ class _Stop(BaseCallback):
         return self.n_calls != self._last
 
 
-def build(config: Config, device: str, *, is_accelerated: bool = False) -> Training:
-    """Environments and a model, all seeded."""
+def build(
+    config: Config,
+    device: str,
+    *,
+    is_accelerated: bool = False,
+    watch: Callable[[Any], Any] | None = None,
+) -> Training:
+    """Environments and a model, all seeded.
+
+    Args:
+        config: What to build.
+        device: Where the networks are.
+        is_accelerated: They leave the CPU's cores alone.
+        watch: Wraps each environment where it runs.
+    """
     vectors = make_vec(
-        makers(config.environment, config.n_envs), config.vector, is_accelerated=is_accelerated
+        makers(config.environment, config.n_envs, watch),
+        config.vector,
+        is_accelerated=is_accelerated,
     )
     try:
         model = (_ppo if config.algorithm == "ppo" else _dqn)(config, vectors.env, device)
