@@ -38,7 +38,7 @@ def update(model: LeanPpo) -> None:
             last_epoch, is_enough = len(notes), False
             for batch in model.rollout_buffer.get(model.batch_size):
                 found, loss = _losses(model, batch, clip_range)
-                notes.append(torch.stack(found) if is_lazy else [each.item() for each in found])
+                notes.append(torch.stack(found) if is_lazy else _read_at_once(found))
                 is_enough = _is_far(model, notes[-1])
                 if is_enough:
                     break
@@ -49,6 +49,8 @@ def update(model: LeanPpo) -> None:
             model._n_updates += 1  # noqa: SLF001  # likewise
             if is_enough:
                 break
+    if not is_lazy:
+        notes[-1][-1] = loss.item()  # of all losses the last one is logged
     table, variance = _read(model, notes)
     _log(model, table, last_epoch, variance, clip_range)
 
@@ -72,6 +74,11 @@ def _losses(model: LeanPpo, batch: Any, clip_range: float) -> tuple[list[Any], A
         divergence = torch.mean((ratio - 1) - log_ratio)
     noted = (policy_loss, clip_fraction, value_loss, entropy_loss, divergence, loss)
     return [each.detach() for each in noted], loss
+
+
+def _read_at_once(noted: list[Any]) -> list[float]:
+    """What the library reads of every minibatch: all but the loss itself."""
+    return [*(each.item() for each in noted[:-1]), np.nan]
 
 
 def _is_far(model: LeanPpo, noted: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 
 import pytest
@@ -63,6 +64,7 @@ def test_step_1_reads_actions_and_once_per_rollout() -> None:
     assert count("ppo", 1, "copy_to_host", "act") == ROLLOUT
     assert count("ppo", 1, "copy_to_host", "insert") == 1
     assert count("ppo", 1, "scalar_read", "act") == 0
+    assert count("ppo", 1, "scalar_read", "learn") == 7 * MINIBATCHES + 1
 
 
 def test_step_2_reads_once_per_update() -> None:
@@ -155,3 +157,15 @@ def test_what_cannot_be_run_is_said_in_one_line(
     error = capsys.readouterr().err
     assert hint in error
     assert "Traceback" not in error
+
+
+def test_without_the_library_one_line_says_what_to_install(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [each for each in sys.modules if each.startswith("syncprobe.workloads.vecenv")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    assert main(["profile", "vecenv", "--no-timed"]) == 2
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "stable_baselines3" in error
+    assert "Install this project with its 'rl' extra." in error
