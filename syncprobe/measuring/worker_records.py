@@ -77,8 +77,15 @@ class Watched(gymnasium.Wrapper[Any, Any, Any, Any]):
             steps=max(self._begun - self._warmup, 0),
             busy_ns=self._busy_ns,
             wall_ns=self._wall_ns,
-            stacks=[] if self._samples is None else self._samples.stacks(),
+            stacks=[]
+            if self._samples is None
+            else list(filter(_is_at_work, self._samples.stacks())),
         )
+
+
+def _is_at_work(sample: tuple[Sequence[str], float]) -> bool:
+    """Whether the environment was running: a worker that waits to be told what to do does nothing."""
+    return any(__file__ in frame for frame in sample[0])
 
 
 @dataclass(frozen=True, kw_only=True)

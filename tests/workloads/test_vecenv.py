@@ -207,6 +207,8 @@ def test_workers_sample_themselves() -> None:
         made.env.close()
     assert record.steps == 30
     assert any("robot.py" in frame for stack, _ in record.stacks for frame in stack)
+    at_work = [any("worker_records.py" in frame for frame in stack) for stack, _ in record.stacks]
+    assert all(at_work)  # waiting for the next action is no work
 
 
 def _sampled(environment: Any) -> Watched:
