@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
-from typing import Any, Final
-
-import numpy as np
-import pytest
+from typing import Final
 
 from syncprobe.pytest_plugin.speed import SpeedGate
 from syncprobe.targets import TargetOptions, clean_passes
@@ -31,45 +26,3 @@ def test_user_association_step(syncprobe_speedup: SpeedGate, note: Note) -> None
         before, after, at_least=bound, is_self_timed=True, rounds=3, most_rounds=12
     )
     note("uara step, 36 stations, 100 users", verdict.speedup.ratio, f"{FIGURE:g}x")
-
-
-COLLECTION: Final = 1.5
-"""Worker processes against one process, two cores, an environment whose steps take milliseconds."""
-ENVIRONMENTS: Final = 4
-VECTOR_STEPS: Final = 20
-
-
-def collecting(env: Any) -> Callable[[], float]:
-    """Steps of environments from the same maps on, timed without their reset."""
-
-    def collect() -> float:
-        env.seed(0)
-        env.reset()
-        started = time.perf_counter()
-        for number in range(VECTOR_STEPS):
-            env.step(np.full(ENVIRONMENTS, number % 25))
-        return (time.perf_counter() - started) * 1e3 / VECTOR_STEPS
-
-    return collect
-
-
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="worker processes need cores of their own")
-def test_collection_in_worker_processes(syncprobe_speedup: SpeedGate, note: Note) -> None:
-    vectors = pytest.importorskip("syncprobe.workloads.vecenv.vectors")
-    environments = pytest.importorskip("syncprobe.workloads.vecenv.environments")
-    before, after = (
-        vectors.make_vec(environments.makers("marinenav", ENVIRONMENTS), kind).env
-        for kind in ("dummy", "subproc")
-    )
-    try:
-        verdict = syncprobe_speedup(
-            collecting(before),
-            collecting(after),
-            at_least=TOLERATED * COLLECTION,
-            is_self_timed=True,
-            rounds=3,
-            most_rounds=12,
-        )
-    finally:
-        after.close()
-    note("vecenv collection, workers, MarineNav", verdict.speedup.ratio, f"{COLLECTION:g}x")
