@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from syncprobe.workloads.uara.agent import Agent, Transition
+    from syncprobe.workloads.uara.config import Options
     from syncprobe.workloads.uara.training import Trainer
 
 
@@ -50,9 +51,7 @@ class StackedAgents:
         losses = self._losses(values, wanted.unsqueeze(2))
         self.optimizer.zero_grad()
         losses.sum().backward()  # type: ignore[no-untyped-call]  # torch's own
-        for parameter in self.policy:
-            assert parameter.grad is not None, "all layers take part"
-            parameter.grad.clamp_(-1, 1)
+        _clip([each.grad for each in self.policy], self.count, self.options)
         self.optimizer.step()
         return losses.detach()
 
@@ -75,6 +74,19 @@ def _stacked(agents: Sequence[Agent], name: str) -> list[nn.Parameter]:
                     setattr(layer, part, nn.Parameter(view))
                 stacked.append(nn.Parameter(together))
     return stacked
+
+
+def _clip(gradients: list[Any], count: int, options: Options) -> None:
+    """Hold gradients to what one step may use, each agent's by themselves."""
+    if not options.clips_norm:
+        for gradient in gradients:
+            gradient.clamp_(-1, 1)
+        return
+    for number in range(count):
+        own = [gradient[number] for gradient in gradients]
+        share = torch.clamp(1.0 / (nn.utils.get_total_norm(own) + 1e-6), max=1.0)
+        for gradient in own:
+            gradient.mul_(share)
 
 
 def _forward_together(parameters: list[nn.Parameter], rows: Tensor) -> Tensor:

@@ -177,17 +177,18 @@ def run_levels(
 
 
 def _verify(levels: tuple[str, ...], options: CompareOptions) -> Verdict:
-    from syncprobe.equivalence import Verifier, run_of  # it imports torch
-    from syncprobe.targets.legacy_code import AGENTS, agent_name
+    from syncprobe.equivalence import Verifier, agents_of, run_of  # it imports torch
 
     patched = [LEVELS[level] for level in dict.fromkeys(levels) if LEVELS[level]]
     if not patched:
         return Verdict(is_equivalent=True, summary="identical (the same code)")
     if not options.verify_steps:
         return Verdict(is_equivalent=None, summary="not checked: --verify-steps 0")
+    pipeline, agent = PIPELINES[_target_name(options)], _agent(options)
+    agents = agents_of(pipeline, (agent,))
     run = run_of(
-        PIPELINES[_target_name(options)],
-        agent_name(options.target.agent or AGENTS[0]),
+        pipeline,
+        agent if agent in agents else agents[0],
         seed=options.target.seed or 0,
         steps=options.verify_steps,
     )
@@ -206,3 +207,10 @@ def _verify(levels: tuple[str, ...], options: CompareOptions) -> Verdict:
         for patches in patched
     )
     return conclude(Verification(verdicts=verdicts))
+
+
+def _agent(options: CompareOptions) -> str:
+    """Who learns: an agent of MarineNav, or an algorithm of vecenv."""
+    if _target_name(options) == "vecenv":
+        return (options.target.algo or "ppo").upper()
+    return legacy_code.agent_name(options.target.agent or legacy_code.AGENTS[0])

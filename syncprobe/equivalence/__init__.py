@@ -11,7 +11,7 @@ from __future__ import annotations
 from syncprobe.equivalence.scenario import Stage, TrainingRun
 from syncprobe.equivalence.trace import Trace
 from syncprobe.equivalence.tracing import apply_patches, trace_run
-from syncprobe.equivalence.verifying import VerificationPlan, Verifier, run_of, verify
+from syncprobe.equivalence.verifying import VerificationPlan, Verifier, agents_of, run_of, verify
 
 __all__ = [
     "Stage",
@@ -19,6 +19,7 @@ __all__ = [
     "TrainingRun",
     "VerificationPlan",
     "Verifier",
+    "agents_of",
     "apply_patches",
     "run_of",
     "trace_run",

@@ -48,8 +48,7 @@ class VerificationPlan:
         """The legacy runs that everything is compared with."""
         for seed in self.seeds:
             for pipeline in self.pipelines:
-                # A workload has one sort of agent.
-                for agent in self.agents[:1] if pipeline in WORKLOADS else self.agents:
+                for agent in agents_of(pipeline, self.agents):
                     yield run_of(pipeline, agent, seed=seed, steps=self.steps)
 
     def cases(self, run: AnyRun) -> Iterator[Case]:
@@ -66,10 +65,15 @@ class VerificationPlan:
                 )
 
 
+def agents_of(pipeline: str, chosen: tuple[str, ...]) -> tuple[str, ...]:
+    """The agents to verify: those that were chosen, or those that a workload has."""
+    return WORKLOADS[pipeline].agents if pipeline in WORKLOADS else chosen
+
+
 def run_of(pipeline: str, agent: str, *, seed: int, steps: int) -> AnyRun:
     """The run that variants of a pipeline are compared on."""
     if pipeline in WORKLOADS:
-        return WorkloadRun(pipeline=pipeline, seed=seed, steps=steps)
+        return WorkloadRun(pipeline=pipeline, agent=agent, seed=seed, steps=steps)
     return TrainingRun(agent=agent, pipeline=pipeline, seed=seed, steps=steps)
 
 

@@ -45,6 +45,7 @@ class SampleWatch:
         self._warmup = warmup
         self._last_step = sys.maxsize if max_steps is None else warmup + max_steps
         self._steps_started = 0
+        self._others: list[tuple[Sequence[str], float]] = []
         self._switch(is_on=not warmup)
 
     def begin_step(self) -> None:
@@ -80,11 +81,15 @@ class SampleWatch:
     def leave_region(self) -> None:
         """Regions do not matter to samples."""
 
+    def add_stacks(self, stacks: Stacks) -> None:
+        """Merge what was seen in another process."""
+        self._others += stacks
+
     def stacks(self) -> list[tuple[Sequence[str], float]]:
         """Stacks, outermost frame first, and how long they were seen; the program is over."""
         self._switch(is_on=False)
         session = self._profiler.last_session
-        return [] if session is None else list(session.frame_records)
+        return [*(() if session is None else session.frame_records), *self._others]
 
     def _restart(self) -> None:
         self._switch(is_on=False)

@@ -59,6 +59,17 @@ class Run:
     batch_size: Count | None = None
     preset: str | None = None
     """Sizes of what learns."""
+    algo: str | None = None
+    env: str | None = None
+    envs: Count | None = None
+    vec: str | None = None
+    """The vector class that was used, and the one that was asked for."""
+    sizes: str | None = None
+    """Batch and rollout or replay of a workload, for its title."""
+    tuning: str | None = None
+    """The tuning profile in force, which changes what is learnt; None if there are none."""
+    set: str | None = None
+    """Settings that were changed one by one, which changes what is learnt, too."""
     seed: int | None = None
     patches: tuple[PlanStep, ...] = ()
     """Steps of the plan that were on."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def title_of(run: Run) -> str:
     """What was run, on one line."""
-    parts = [run.target]
+    parts = [*_changes(run), run.target]
     if run.agent:
         parts.append(run.agent)
     if run.robots is not None:
@@ -24,6 +24,11 @@ def title_of(run: Run) -> str:
     if run.num_objects is not None:
         parts.append(_counted(run.num_objects, "object"))
         parts.append(f"resolution {run.resolution}, preset {run.preset}")
+    if run.algo is not None:
+        parts.append(run.algo)
+    if run.envs is not None:
+        parts.append(_counted(run.envs, "environment"))
+    parts += filter(None, (run.vec, run.sizes))
     if run.agent or run.seed is not None or run.patches:
         parts.append(variant_name(run.patches))
     if run.seed is not None:
@@ -31,6 +36,15 @@ def title_of(run: Run) -> str:
     parts.append(_counted(run.steps, "step") if run.steps else "no steps marked")
     parts.append(f"device {run.device}" + (f" ({run.gpu})" if run.device == "sim" else ""))
     return ", ".join(parts)
+
+
+def _changes(run: Run) -> list[str]:
+    """Said before anything else: such a run does not train as others do."""
+    settings = [
+        *([f"tuning {run.tuning}"] if run.tuning else ()),
+        *([f"set {run.set}"] if run.set else ()),
+    ]
+    return [f"CHANGES TRAINING BEHAVIOUR ({', '.join(settings)})"] if settings else []
 
 
 def variant_name(patches: tuple[int, ...]) -> str:

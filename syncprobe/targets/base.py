@@ -99,6 +99,11 @@ def parse_number(text: str | float) -> float:
         raise OptionError(f"{text!r} is no number.") from None
 
 
+def parse_tuning(text: str) -> str | None:
+    """The name of a tuning profile; none is what there is without the option."""
+    return None if text == "none" else text
+
+
 def existing(own: str | None) -> Path | None:
     """The folder or file that ``--own`` names; None if it was not given."""
     if own is None:

@@ -32,6 +32,7 @@ PLANS: Final = {
     "torchrl": "patches:PLAN",
     "uara": "patches.uara.plan:PLAN",
     "packing": "patches.packing.plan:PLAN",
+    "vecenv": "patches.vecenv.plan:PLAN",
 }
 """The plan for each pipeline: those of MarineNav, and the workloads."""
 

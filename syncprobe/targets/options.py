@@ -17,6 +17,7 @@ from syncprobe.targets.base import (
     parse_number,
     parse_patches,
     parse_step_on,
+    parse_tuning,
     require_positive,
 )
 
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 TRAINERS: Final = ("train", "torchrl")
 """The trainers of MarineNav, which have variants: steps of a plan can be switched on."""
-VARIED: Final = (*TRAINERS, "uara", "packing")
+VARIED: Final = (*TRAINERS, "uara", "packing", "vecenv")
 """All of these, the workloads included."""
+TUNED: Final = ("uara", "vecenv")
+"""Those with tuning profiles, which change what is learnt."""
 _FACTS: Final = "option"
 
 
@@ -154,6 +157,38 @@ class TargetOptions:
         targets=("packing",),
         is_scenario=False,
         is_described=False,
+    )
+    algo: str | None = _option(
+        "of vecenv: ppo or dqn (default: ppo)", default="ppo", metavar="NAME", targets=("vecenv",)
+    )
+    env: str | None = _option(
+        "of vecenv: marinenav, navlite or an id that gymnasium knows (default: marinenav)",
+        default="marinenav",
+        metavar="NAME",
+        targets=("vecenv",),
+    )
+    envs: int | None = _option(
+        "of vecenv: environments side by side (default: 1, or as tuned)",
+        minimum=1,
+        targets=("vecenv",),
+    )
+    vec: str | None = _option(
+        "of vecenv: auto, dummy or subproc, where environments run (default: auto, or as tuned)",
+        metavar="KIND",
+        targets=("vecenv",),
+        is_scenario=False,
+    )
+    tuning: str | None = _option(
+        "CHANGES TRAINING: none, cpu, gpu; of uara also gpu-config, gpu-agent; of vecenv also gpu-before, "
+        "auto (default: none)",
+        metavar="PROFILE",
+        targets=TUNED,
+        parse=parse_tuning,
+    )
+    set: str | None = _option(
+        "CHANGES TRAINING: single settings of vecenv, such as n_steps=64,net=64x64",
+        metavar="NAME=N,...",
+        targets=("vecenv",),
     )
     seed: int | None = _option("default: 0", default=0, minimum=0, targets=VARIED)
     patches: tuple[int, ...] = _option(

@@ -11,6 +11,7 @@ from syncprobe.targets.marinenav import TorchRLTarget, TrainTarget
 from syncprobe.targets.module import PREFIX, ModuleTarget
 from syncprobe.targets.program import FunctionTarget, ScriptTarget
 from syncprobe.targets.uara import UaraTarget
+from syncprobe.targets.vecenv import VecenvTarget
 from syncprobe.targets.workloads.packing import PackingTarget
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ TARGETS.add("train", TrainTarget)
 TARGETS.add("torchrl", TorchRLTarget)
 TARGETS.add("uara", UaraTarget)
 TARGETS.add("packing", PackingTarget)
+TARGETS.add("vecenv", VecenvTarget)
 
 
 def find_target(name: str, options: TargetOptions) -> Target:

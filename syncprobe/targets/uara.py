@@ -43,8 +43,10 @@ class UaraTarget(WorkloadTarget):
 def build_trainer(options: TargetOptions, device: str) -> Any:
     """A trainer of the given size."""
     from syncprobe.workloads.uara import Options, ScenarioConfig, seeded_trainer  # it imports torch
+    from syncprobe.workloads.uara.config import tuned
 
     assert options.users is not None, "the options are complete"
     assert options.stations is not None, "the options are complete"
     config = ScenarioConfig(nUsers=options.users, nSBS=options.stations - 1)
-    return seeded_trainer(config, Options(nagents=options.stations), options.seed or 0, device)
+    learning = tuned(Options(nagents=options.stations), options.tuning or "none")
+    return seeded_trainer(config, learning, options.seed or 0, device)

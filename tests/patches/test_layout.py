@@ -10,7 +10,7 @@ from syncprobe.plan_steps import FIVE_STEPS
 from tests.test_architecture import imports, is_from
 
 PATCHES = Path(__file__).parents[2] / "patches"
-PROGRAMS = ("marinenav", "uara", "packing")
+PROGRAMS = ("marinenav", "uara", "packing", "vecenv")
 STEPS = tuple(f"step{step.number}_{step.name}" for step in FIVE_STEPS)
 
 

@@ -29,9 +29,7 @@ def learn_from(self: Agent, batch: Transition) -> Tensor:
     loss = smooth_l1_loss(values, wanted.unsqueeze(1))
     self.optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]  # torch's own
-    for parameter in self.policy.parameters():
-        assert parameter.grad is not None, "all layers take part"
-        parameter.grad.clamp_(-1, 1)
+    self.clip()
     self.optimizer.step()
     return loss.detach()
 

@@ -34,7 +34,7 @@ PACKAGES: Final = {
     "gymnasium": "the built-in workloads",
     "tensordict": "the torchrl target",
     "torchrl": "the torchrl target",
-    "stable-baselines3": "profiling its trainers",
+    "stable-baselines3": "the vecenv target",
 }
 
 

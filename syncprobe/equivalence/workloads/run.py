@@ -25,7 +25,7 @@ class WorkloadRun:
     seed: int = 0
     steps: int = 200
     agent: str = "DQN"
-    """The one sort of agent that a workload has."""
+    """One of those that the workload has."""
     size: Mapping[str, Any] = field(default_factory=dict)
     """What differs from the size that the workload is usually verified with."""
     learning: Mapping[str, Any] = field(default_factory=dict)

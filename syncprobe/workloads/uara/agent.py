@@ -54,6 +54,14 @@ def make_network(users: int) -> nn.Sequential:
     )
 
 
+def begin_uniform(network: nn.Sequential) -> None:
+    """Weights by Xavier, biases at zero."""
+    for layer in network:
+        if isinstance(layer, nn.Linear):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
+
 class Agent:
     """Double DQN on what one station sees."""
 
@@ -63,6 +71,8 @@ class Agent:
         self.device = device
         self.policy = make_network(users).to(device)
         self.target = make_network(users).to(device)
+        if options.has_xavier_weights:
+            begin_uniform(self.policy)
         self.follow()
         self.memory = Memory(options.capacity)
         self.optimizer = torch.optim.RMSprop(
@@ -110,11 +120,18 @@ class Agent:
         loss = nn.functional.smooth_l1_loss(values, wanted.unsqueeze(1))
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]  # torch's own
+        self.clip()
+        self.optimizer.step()
+        return loss.detach()
+
+    def clip(self) -> None:
+        """Hold gradients to what one step may use."""
+        if self.options.clips_norm:
+            nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
+            return
         for parameter in self.policy.parameters():
             assert parameter.grad is not None, "all layers take part"
             parameter.grad.data.clamp_(-1, 1)
-        self.optimizer.step()
-        return loss.detach()
 
     def follow(self) -> None:
         """Let the target be what the policy is."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from syncprobe.errors import SyncprobeError
+from syncprobe.errors import SyncprobeError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +69,39 @@ class Options(_Flat):
     nepisodes: int = 100
     nsteps: int = 500
     nupdate: int = 50
+    has_xavier_weights: bool = False
+    """Weights begin uniform by Xavier and biases at zero, instead of as torch has them."""
+    clips_norm: bool = False
+    """The norm of all gradients is held to 1, instead of each of them."""
 
     def threshold(self, step: int, episode: int) -> float:
         """How likely an agent is to do what its network says."""
         return min(self.eps_max, self.eps_min + self.eps_increment * step * (episode + 1))
+
+
+_CONFIG: Final[Mapping[str, Any]] = {
+    "batch_size": 32,
+    "capacity": 10_000,
+    "learningrate": 0.001,
+    "nupdate": 100,
+    "eps_max": 0.95,
+    "eps_min": 0.01,
+    "eps_increment": 0.001,
+    "gamma": 0.95,
+}
+_AGENT: Final[Mapping[str, Any]] = {"has_xavier_weights": True, "clips_norm": True}
+TUNINGS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "none": {},
+    "cpu": {},
+    "gpu-config": _CONFIG,
+    "gpu-agent": _AGENT,
+    "gpu": {**_CONFIG, **_AGENT},
+}
+"""What tuning profiles set, which changes what is learnt and is no step of a plan."""
+
+
+def tuned(options: Options, tuning: str) -> Options:
+    """Options with the values of a tuning profile."""
+    if tuning not in TUNINGS:
+        raise UnknownNameError("tuning profile of uara", tuning, tuple(TUNINGS))
+    return replace(options, **TUNINGS[tuning])

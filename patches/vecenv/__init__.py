@@ -1,0 +1,1 @@
+"""Optimised modules for ``syncprobe.workloads.vecenv``: subclasses of the library's buffers and algorithms."""
