@@ -235,3 +235,24 @@ def test_a_plan_shows_its_levels():
     data = json.loads(plan.render_json(report))
     assert data["levels"][1]["speedup"]["median"] == 3.0
     assert data["levels"][1]["spec"] == "t4"
+
+
+def test_a_plan_as_markdown_opens_with_its_levels_and_leaves_no_step_out():
+    profile = factories.profile()
+    levels = levels_of([("baseline", profile, [9.0]), ("step1", profile, [3.0])])
+    text = plan.render_markdown(PlanReport(steps=(STEP,), levels=levels))
+    head, fold = text.split("<details>")
+    assert "### What each level does per step" in head
+    assert "| step1 | 20.25 |" in head
+    assert "Measured in turns" in head
+    assert "<summary>Step 1, decide: Decide</summary>" in fold
+    assert "- Replaces acting." in fold
+    assert "\n\n\n" not in text
+
+
+def test_a_plan_that_was_not_run_is_not_folded_away():
+    text = plan.render_markdown(PlanReport(steps=(STEP,), levels=()))
+    assert text == (
+        "## syncprobe: the five-step plan\n\n"
+        "### Step 1, decide: Decide\n\n- Replaces acting.\n- Removes syncs.\n"
+    )
