@@ -49,14 +49,15 @@ def render_sections(title: str, paragraphs: Sequence[str], sections: Iterable[Se
     The first table is open and comes first; without any table, everything is open.
     """
     filled = [section for section in sections if section.rows or section.notes]
-    opened = [section for section in filled if section.rows][:1] or filled
+    first = next((place for place, section in enumerate(filled) if section.rows), None)
+    opened, folded = (filled, []) if first is None else ([filled.pop(first)], filled)
 
     def parts(limit: int) -> Iterator[list[str]]:
         yield [f"## syncprobe: {_paragraph(title)}"]
         if paragraphs:
             yield [f"- {_paragraph(text)}" for text in paragraphs]
         yield from (list(_open(section, limit)) for section in opened)
-        yield from (list(_section(section, limit)) for section in filled if section not in opened)
+        yield from (list(_section(section, limit)) for section in folded)
 
     return _fitted(parts)
 
