@@ -49,7 +49,8 @@ class OperatorSpans:
 
     def stop(self) -> tuple[Span, ...] | None:
         """The outermost operators since the start, in order; None if the program took the profiler over."""
-        if not _torch._profiler_enabled():
+        # Only the profiler that programs use sets the flag, and what it is collecting is theirs.
+        if _torch.profiler._is_profiler_enabled or not _torch._profiler_enabled():
             return None
         ahead_ns = time.time_ns() - time.perf_counter_ns()
         return _outermost(_torch._disable_profiler().events(), ahead_ns)
