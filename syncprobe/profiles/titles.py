@@ -10,8 +10,13 @@ if TYPE_CHECKING:
     from syncprobe.profiles.model import Run
 
 
-def title_of(run: Run) -> str:
-    """What was run, on one line."""
+def title_of(run: Run, *, names_variant: bool = True) -> str:
+    """What was run, on one line.
+
+    Args:
+        run: The run.
+        names_variant: Say which steps of the plan were on; not for what is about several.
+    """
     parts = [run.target]
     if run.agent:
         parts.append(run.agent)
@@ -21,13 +26,18 @@ def title_of(run: Run) -> str:
         parts.append(_counted(run.stations, "station"))
     if run.users is not None:
         parts.append(_counted(run.users, "user"))
-    if run.agent or run.stations is not None or run.patches:
+    if names_variant and has_variants(run):
         parts.append(variant_name(run.patches))
     if run.seed is not None:
         parts.append(f"seed {run.seed}")
     parts.append(_counted(run.steps, "step") if run.steps else "no steps marked")
     parts.append(f"device {run.device}" + (f" ({run.gpu})" if run.device == "sim" else ""))
     return ", ".join(parts)
+
+
+def has_variants(run: Run) -> bool:
+    """There is a plan for what was run."""
+    return bool(run.agent or run.stations is not None or run.patches)
 
 
 def variant_name(patches: tuple[int, ...]) -> str:
