@@ -36,6 +36,8 @@ GROWTH: Final = 1.25
 ENOUGH: Final = 40
 BUDGET_NS: Final = 1_000_000_000
 """How many stretches are watched, and what that may cost in all."""
+MARGIN: Final = 1.1
+"""A stretch has one yardstick, where a step takes the slower of two: so much less is known about its speed."""
 FEW: Final = 10
 """Of fewer operations nothing can be said."""
 
@@ -131,7 +133,7 @@ class Stretches:
 
     def _add(self, spans: Sequence[Span], operations: Sequence[_Operation]) -> None:
         first = place_of(spans, self._start_ns)
-        allowance_ns = self._call.allowance_ns(median_gap(spans[:first]))
+        allowance_ns = int(MARGIN * self._call.allowance_ns(median_gap(spans[:first])))
         watch = StepWatch(
             self._start_ns,
             operations[-1].paused_ns,
