@@ -17,9 +17,10 @@ class OwnTime:
     high_ms: float
     """The least and the most it may be, given how much steps vary and how well calls are calibrated."""
     source: str
-    """``watched``: seen step by step through torch's profiler; ``calibrated``: what the recorder left."""
+    """``watched``: seen step by step through torch's profiler; ``sampled``: the same in stretches of a run without
+    steps; ``calibrated``: what the recorder left."""
     steps: int
-    """From how many steps it is known."""
+    """From how many steps, or stretches, it is known."""
     by_region: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds per step."""
 

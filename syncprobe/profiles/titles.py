@@ -10,8 +10,13 @@ if TYPE_CHECKING:
     from syncprobe.profiles.model import Run
 
 
-def title_of(run: Run) -> str:
-    """What was run, on one line."""
+def title_of(run: Run, *, names_variant: bool = True) -> str:
+    """What was run, on one line.
+
+    Args:
+        run: The run.
+        names_variant: Say which steps of the plan were on; not for what is about several.
+    """
     parts = [*_changes(run), run.target]
     if run.agent:
         parts.append(run.agent)
@@ -29,7 +34,7 @@ def title_of(run: Run) -> str:
     if run.envs is not None:
         parts.append(_counted(run.envs, "environment"))
     parts += filter(None, (run.vec, run.sizes))
-    if run.agent or run.seed is not None or run.patches:
+    if names_variant and has_variants(run):
         parts.append(variant_name(run.patches))
     if run.seed is not None:
         parts.append(f"seed {run.seed}")
@@ -45,6 +50,11 @@ def _changes(run: Run) -> list[str]:
         *([f"set {run.set}"] if run.set else ()),
     ]
     return [f"CHANGES TRAINING BEHAVIOUR ({', '.join(settings)})"] if settings else []
+
+
+def has_variants(run: Run) -> bool:
+    """There is a plan for what was run."""
+    return bool(run.agent or run.seed is not None or run.patches)
 
 
 def variant_name(patches: tuple[int, ...]) -> str:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from syncprobe._version import __version__
 from syncprobe.cuda.rule import PAGEABLE_ASYNC
 from syncprobe.findings import SourceLines, examine
-from syncprobe.profiles import aggregate, own_time, timing
+from syncprobe.profiles import aggregate, timing
 from syncprobe.profiles.model import Profile, Run, Time
+from syncprobe.profiles.own_time.runs import calibrated, sampled
+from syncprobe.profiles.own_time.steps import estimate
 from syncprobe.profiles.pace import at_pace, paces
 from syncprobe.profiles.timeline import timeline_of
 from syncprobe.recording import blind_spots
@@ -111,10 +113,13 @@ def describe_run(*, target: str, device: str, gpu: str, command: str = "") -> Ru
 
 def _own_time(recording: Recording, times: Times) -> OwnTime:
     recorder = recording.recorder
-    watched = own_time.estimate(recorder.own_steps, "watched")
-    return watched or own_time.calibrated(
-        times.regions, recorder.steps_recorded, times.handover_ns, recorder.short_ns
-    )
+    watched = estimate(recorder.own_steps, "watched")
+    if watched is not None:
+        return watched
+    gaps = None if recorder.steps_recorded else recorder.run_gaps
+    if gaps is not None:
+        return sampled(times.regions, gaps)
+    return calibrated(times.regions, recorder.steps_recorded, times.handover_ns, recorder.short_ns)
 
 
 def _run(recording: Recording, extras: Extras, notes: tuple[str, ...]) -> Run:

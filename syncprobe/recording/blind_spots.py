@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import EventKind
-from syncprobe.profiles.own_time import waited_share
+from syncprobe.profiles.own_time.steps import waited_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from syncprobe.profiles.own_time import OwnStep
+    from syncprobe.profiles.own_time.steps import OwnStep
     from syncprobe.recording.session import Recording
 
 UNUSED_DEVICE: Final = (

@@ -12,7 +12,7 @@ from syncprobe.events import DEFAULT_REGION, TO_HOST, Event, EventKind, EventSum
 from syncprobe.recording.callsite import UNKNOWN_ORIGIN, Memo
 from syncprobe.recording.film import Camera
 from syncprobe.recording.outside import OutsideClock
-from syncprobe.recording.own_time.scheduling import IdleTime
+from syncprobe.recording.own_time.scheduling import NOTHING_NS, IdleTime
 from syncprobe.recording.processes.record import beside, leader
 from syncprobe.recording.tally import Tally, Times
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from syncprobe.cuda.costs import TwoClocks
     from syncprobe.events import Origin, StepFilm, Successor
     from syncprobe.profiles.host import Outside
-    from syncprobe.profiles.own_time import OwnStep
+    from syncprobe.profiles.own_time.runs import RunGaps
+    from syncprobe.profiles.own_time.steps import OwnStep
     from syncprobe.recording.callsite import CallSiteFinder
     from syncprobe.recording.own_time.timer import OwnTimer
     from syncprobe.recording.processes.record import ProcessRecord
@@ -38,6 +39,8 @@ _DEVICE_FRAMES: Final = 3
 """The innermost frames of a launch are the simulated device's own; none of them can be the user's."""
 LONG_NS: Final = 100_000
 """In so long a stretch another process may have had its turn."""
+COLD_NS: Final = 150_000
+"""What it costs to fill the caches again after another process had its turn."""
 SHORT: Final = 3
 """A stretch that is longer than its handover by less than so many handovers may be nothing but a slow one."""
 TAIL: Final = 1.5
@@ -115,6 +118,7 @@ class Recorder:
         self._others: list[EventSum] = []
         self._leader: ProcessRecord | None = None
         self._idle = IdleTime() if own_timer is not None else None
+        self._stretch_due = sys.maxsize if own_timer is None or warmup else own_timer.stretches.due
         self._threads: list[_Thread] = []
         self._local = _Local(self._threads)
         self._main = self._local.thread
@@ -155,8 +159,10 @@ class Recorder:
             tally.steps.handover_ns += handover_ns
         elapsed_ns = now_ns - self._resumed_ns - handover_ns
         if elapsed_ns > LONG_NS and self._idle is not None:
-            elapsed_ns -= self._idle.since_ns()
+            idle_ns = self._idle.since_ns()
+            elapsed_ns -= idle_ns + (COLD_NS if idle_ns > NOTHING_NS else 0)
         if elapsed_ns > SHORT * handover_ns:
+            tally.long_ns += elapsed_ns
             self._add_host_time(thread, elapsed_ns)
         elif elapsed_ns > 0:
             # Hardly more than the handover, which may be what was slower than usual.
@@ -165,10 +171,14 @@ class Recorder:
     def resume(self) -> None:
         """Start counting host time again."""
         tally = self._tally
-        if tally.has_event:
+        event, is_long = tally.event, tally.long_ns > 0
+        if event is not None:
             if tally.is_new:
                 tally.end_first()
-            tally.has_event = False
+            elif is_long:
+                tally.note_long(event)
+            tally.event = None
+            tally.long_ns = 0
             if tally.gaps:
                 tally.gaps.clear()
         # Without an event it was a view, or a mark: whether it is new can be told by what follows.
@@ -177,6 +187,11 @@ class Recorder:
         thread.origin = None
         now_ns = self._now_ns()
         if self._idle is not None and self.step == NO_STEP:
+            if event is not None:
+                tally.outside_steps += 1
+            if self._operations >= self._stretch_due and thread is self._main:
+                self._go_on_watching((self._paused_ns, now_ns), event, is_long=is_long)
+                now_ns = self._now_ns()
             since_ns = min(self._idle.restarted_ns, self._paused_ns)
             if now_ns - since_ns > LONG_NS:
                 self._idle.restart()
@@ -255,7 +270,7 @@ class Recorder:
             launch.nbytes_in_steps += nbytes
         if clocks is not None:
             cost = host_ns, _, busy_ns = clocks.launch(nbytes, flops)
-            tally.has_event = True
+            tally.event = launch
             launch.run_host_ns += host_ns
             tally.run.busy_ns += busy_ns
             tally.run.regions[region].modelled_ns += host_ns
@@ -302,8 +317,8 @@ class Recorder:
         self.end_step()
         if self._on_step is not None:
             self._on_step(self._steps_started)
-        if not self._steps_started and self._camera is not None:
-            self._camera.forget()
+        if not self._steps_started:
+            self._forget_run()
         self.is_on = self._warmup <= self._steps_started < self._last_step
         if self.is_on:
             self.step = self._steps_started - self._warmup
@@ -369,6 +384,7 @@ class Recorder:
             self._camera.forget()
         if self._own_timer is not None:
             self._own_timer.forget()
+            self._stretch_due = self._own_timer.stretches.due if self.is_on else sys.maxsize
 
     @property
     def steps_started(self) -> int:
@@ -466,8 +482,15 @@ class Recorder:
 
     @property
     def short_ns(self) -> int:
-        """Stretches of the run that were too short to tell the program from the recorder."""
+        """Gaps of the run that were too short to tell the program from the recorder."""
         return self._tally.short_ns
+
+    @property
+    def run_gaps(self) -> RunGaps | None:
+        """What is known about the gaps of a run without steps; None if none of its stretches was watched."""
+        if self._own_timer is None or not self._own_timer.stretches.seen:
+            return None
+        return self._tally.run_gaps(self.sums, self._own_timer.stretches, self._handover_ns)
 
     @property
     def outside(self) -> Outside | None:
@@ -529,6 +552,25 @@ class Recorder:
         thread = self._local.thread
         thread.is_paused, thread.origin = False, None
         self._resumed_ns = self._now_ns()
+
+    def _go_on_watching(
+        self, span: tuple[int, int], event: EventSum | None, *, is_long: bool
+    ) -> None:
+        """An operation in no step is over: begin to watch a stretch, add to it, or end it."""
+        assert self._own_timer is not None, "nothing is due without it"
+        stretches = self._own_timer.stretches
+        gap_ns = self._paused_ns - self._resumed_ns
+        stretches.operation(self._operations, span, gap_ns, event, is_long=is_long)
+        self._stretch_due = stretches.due
+        self._handover_ns = stretches.handover_ns or self._handover_ns
+
+    def _forget_run(self) -> None:
+        """There are steps: the run as a whole is of no interest."""
+        if self._camera is not None:
+            self._camera.forget()
+        if self._own_timer is not None:
+            self._own_timer.stretches.forget()
+            self._stretch_due = sys.maxsize
 
     def _watch_step(self) -> None:
         """Watch the step that begins; the first of all is left out, because nobody knows its size."""

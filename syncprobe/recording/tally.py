@@ -7,14 +7,58 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import RegionTime
+from syncprobe.profiles.own_time.runs import RunGaps, ShortGaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from syncprobe.events import EventSum
+    from syncprobe.recording.own_time.stretches import Stretches
 
 REPEATED: Final = 0.5
 """A run is a loop if so many of its operations have been seen before."""
+SPIKE_NS: Final = 150_000
+"""An interrupt, or caches that another process has emptied, cost less."""
+RARE: Final = 0.1
+"""What happens before fewer events of a sort than this is not what usually happens there."""
+REGULAR: Final = 0.25
+"""Noise does not keep time: of its gaps hardly any two follow each other at the same distance."""
+
+
+@dataclass(slots=True)
+class LongGaps:
+    """Gaps before events of one sort that were long enough to be measured."""
+
+    event: EventSum
+    count: int = 0
+    doubtful: int = 0
+    doubtful_ns: int = 0
+    """Those that may be noise of the machine."""
+    regular: int = 0
+    """Those of them that came as many events after the last one as that one after the one before."""
+    _last: int = 0
+    _distance: int = 0
+
+    def add(self, gap_ns: int) -> None:
+        """There was one more."""
+        self.count += 1
+        if gap_ns <= SPIKE_NS:
+            self.doubtful += 1
+            self.doubtful_ns += gap_ns
+            distance = self.event.count - self._last
+            self.regular += distance == self._distance
+            self._last, self._distance = self.event.count, distance
+
+    @property
+    def spikes(self) -> int:
+        """How many were noise: not very long, and now and then where gaps are usually short."""
+        is_usual = self.doubtful >= RARE * self.event.count
+        return 0 if is_usual or self.regular >= REGULAR * self.doubtful else self.doubtful
+
+    @property
+    def spikes_ns(self) -> int:
+        """How long those took."""
+        return self.doubtful_ns if self.spikes else 0
 
 
 @dataclass(slots=True)
@@ -45,14 +89,19 @@ class Tally:
         """Stretches that are too short to tell the program from the way to the recorder."""
         self.is_new = False
         """The operation under way was never seen before."""
-        self.has_event = False
-        """The operation under way has caused an event."""
+        self.event: EventSum | None = None
+        """What the operation under way has caused last."""
+        self.long_ns = 0
+        """Gaps since the last event that were long enough to be measured."""
         self.gaps: list[tuple[str, float]] = []
         """Time in which the program had control, since the last event."""
         self.operations = 0
+        self.outside_steps = 0
+        """Operations in no step that caused events."""
         self.steps_begun = 0
         self._first_ones = 0
         self._set_up: defaultdict[str, float] = defaultdict(float)
+        self._long: dict[int, LongGaps] = {}
         self._before = Times()
         self._touched: list[tuple[EventSum, tuple[float, ...]]] = []
 
@@ -60,7 +109,7 @@ class Tally:
         self, event_sum: EventSum, cost: tuple[float, float, float], *, is_step: bool
     ) -> None:
         """Add the cost of an event."""
-        self.has_event = True
+        self.event = event_sum
         host_ns, stall_ns, busy_ns = cost
         event_sum.run_host_ns += host_ns
         event_sum.run_stall_ns += stall_ns
@@ -86,6 +135,13 @@ class Tally:
         for region, elapsed_ns in self.gaps:
             self._set_up[region] += elapsed_ns
         self.is_new = False
+
+    def note_long(self, event: EventSum) -> None:
+        """The gap before an event of a sort that was seen before was long enough to be measured."""
+        gaps = self._long.get(id(event))
+        if gaps is None:
+            gaps = self._long[id(event)] = LongGaps(event)
+        gaps.add(self.long_ns)
 
     def touch(self, event_sum: EventSum) -> None:
         """Remember a sum as it stands, before the step that is open adds to it for the first time."""
@@ -122,7 +178,39 @@ class Tally:
             for region, set_up_ns in self._set_up.items():
                 times.regions[region].host_ns -= set_up_ns
                 times.regions[region].modelled_ns -= set_up_ns
+        for gaps in self._long.values():
+            time = times.regions[gaps.event.region]
+            spikes_ns = min(gaps.spikes_ns, time.host_ns)
+            time.host_ns -= spikes_ns
+            time.modelled_ns -= spikes_ns
         return times
+
+    def run_gaps(
+        self, sums: Iterable[EventSum], stretches: Stretches, handover_ns: float
+    ) -> RunGaps:
+        """What is known about the time between operations of a run without steps."""
+        long = sum(gaps.count - gaps.spikes for gaps in self._long.values())
+        short = [
+            ShortGaps(
+                each.region, each.count - self._measured(each), tuple(stretches.seen[id(each)])
+            )
+            for each in sums
+            if id(each) in stretches.seen
+        ]
+        watched = sum(gaps.count for gaps in short)
+        return RunGaps(
+            short=short,
+            others=max(self.outside_steps - long - watched, 0),
+            long=long,
+            handover_ns=handover_ns,
+            spikes_ns=sum(gaps.spikes_ns for gaps in self._long.values()),
+            stretches=stretches.watched,
+        )
+
+    def _measured(self, event: EventSum) -> int:
+        """Before how many events of a sort the gap was measured, and is believed."""
+        gaps = self._long.get(id(event))
+        return 0 if gaps is None else gaps.count - gaps.spikes
 
 
 def _of_steps(event_sum: EventSum) -> tuple[float, ...]:

@@ -17,6 +17,7 @@ from syncprobe.rendering.worth import own_us
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from syncprobe.profiles.host import OwnTime
     from syncprobe.profiles.model import Finding, Profile, Site
     from syncprobe.rendering.lines.costly import CostlyLine
 
@@ -270,14 +271,9 @@ def _facts(profile: Profile) -> Section:
 def _host_facts(profile: Profile) -> Iterator[str]:
     own, outside = profile.time.own, profile.time.outside
     if own is not None:
-        how = (
-            f"watched in {figures.noun(own.steps, 'step')}, first calls left out where there are enough"
-            if own.source == "watched"
-            else "what the recorder's own cost leaves of the time between operations"
-        )
         yield (
             f"Own code takes {figures.duration(own.low_ms)} to {figures.duration(own.high_ms)} ms per "
-            f"{profile.rate_noun}: {how}."
+            f"{profile.rate_noun}: {_how_known(own)}."
         )
     if outside is not None:
         before, between, after = (
@@ -285,6 +281,14 @@ def _host_facts(profile: Profile) -> Iterator[str]:
             for value in (outside.before_ms, outside.between_ms, outside.after_ms)
         )
         yield f"In no step, recorded: {before} s before the first, {between} s between, {after} s after."
+
+
+def _how_known(own: OwnTime) -> str:
+    if own.source == "watched":
+        return f"watched in {figures.noun(own.steps, 'step')}, first calls left out where there are enough"
+    if own.source == "sampled":
+        return f"watched in {figures.noun(own.steps, 'stretch')} of the run"
+    return "what the recorder's own cost leaves of the time between operations"
 
 
 def _agreement(profile: Profile) -> str:

@@ -44,14 +44,20 @@ def render(profiles: Sequence[Profile], page: Page) -> str:
 
 
 def render_sections(title: str, paragraphs: Sequence[str], sections: Iterable[Section]) -> str:
-    """Anything that comes as sections, with as many rows as fit; the first is open."""
-    opened, *others = sections
+    """Anything that comes as sections, with as many rows as fit.
+
+    The first table is open and comes first; without any table, everything is open.
+    """
+    filled = [section for section in sections if section.rows or section.notes]
+    first = next((place for place, section in enumerate(filled) if section.rows), None)
+    opened, folded = (filled, []) if first is None else ([filled.pop(first)], filled)
 
     def parts(limit: int) -> Iterator[list[str]]:
         yield [f"## syncprobe: {_paragraph(title)}"]
-        yield [f"- {_paragraph(text)}" for text in paragraphs]
-        yield list(_rows(opened, max(limit, OPEN_ROWS)))
-        yield from (list(_section(section, limit)) for section in others)
+        if paragraphs:
+            yield [f"- {_paragraph(text)}" for text in paragraphs]
+        yield from (list(_open(section, limit)) for section in opened)
+        yield from (list(_section(section, limit)) for section in folded)
 
     return _fitted(parts)
 
@@ -174,9 +180,20 @@ def _costly_lines(summary: Summary) -> Iterator[str]:
     )
 
 
+def _open(section: Section, limit: int) -> Iterator[str]:
+    yield f"### {_paragraph(section.title)}"
+    yield from _content(section, max(limit, OPEN_ROWS))
+
+
 def _section(section: Section, limit: int) -> Iterator[str]:
     yield "<details>"
     yield f"<summary>{escape(section.title)}</summary>"
+    yield from _content(section, limit)
+    yield ""
+    yield "</details>"
+
+
+def _content(section: Section, limit: int) -> Iterator[str]:
     if section.rows:
         yield ""
         yield from _rows(section, limit)
@@ -185,8 +202,6 @@ def _section(section: Section, limit: int) -> Iterator[str]:
         shown = section.notes[: max(limit, FEWEST_NOTES)]
         yield from (f"- {_paragraph(note)}" for note in shown)
         yield from _left_out(len(section.notes) - len(shown))
-    yield ""
-    yield "</details>"
 
 
 def _rows(section: Section, limit: int) -> Iterator[str]:

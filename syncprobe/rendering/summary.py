@@ -197,4 +197,6 @@ def _own_sentence(worth: Worth) -> str:
 def _ceiling(share: float) -> str:
     factor = 1.0 / (1.0 - share) if share < 1.0 else figures.HUGE_SPEEDUP
     ratio = figures.faster(factor)
-    return ratio if ratio == "no faster" else f"at most {ratio}"
+    # What has no finite limit is not "at most" anything.
+    is_limit = ratio != "no faster" and factor < figures.HUGE_SPEEDUP
+    return f"at most {ratio}" if is_limit else ratio

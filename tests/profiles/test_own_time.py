@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syncprobe.profiles.own_time import OwnStep, StepWatch, own_step, waited_share
+from syncprobe.profiles.own_time.steps import OwnStep, StepWatch, own_step, waited_share
 
 
 def watched(*, waited_ns: int) -> OwnStep:

@@ -13,7 +13,7 @@ import torch
 
 import syncprobe
 from syncprobe.cli import main
-from syncprobe.profiles.own_time import OwnStep
+from syncprobe.profiles.own_time.steps import OwnStep
 from syncprobe.recording.blind_spots import BUSY, UNUSED_DEVICE
 from syncprobe.recording.processes import told
 

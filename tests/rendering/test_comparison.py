@@ -231,7 +231,53 @@ def test_a_plan_shows_its_levels():
     levels = levels_of([("baseline", profile, [9.0]), ("step1", profile, [3.0])])
     report = PlanReport(steps=(STEP,), levels=levels)
     lines = lines_of(plan.render_console(report, Page(width=140)))
-    assert "step1 20.25 40 15 2.00 3.00 3.00x 3.00x to 3.00x" in lines
+    assert "step1 20.25 40 15 2.00 3.00 3.00x -" in lines, "one round has no interval"
     data = json.loads(plan.render_json(report))
     assert data["levels"][1]["speedup"]["median"] == 3.0
     assert data["levels"][1]["spec"] == "t4"
+
+
+def test_a_plan_as_markdown_opens_with_its_levels_and_leaves_no_step_out():
+    profile = factories.profile()
+    levels = levels_of([("baseline", profile, [9.0]), ("step1", profile, [3.0])])
+    text = plan.render_markdown(PlanReport(steps=(STEP,), levels=levels))
+    head, fold = text.split("<details>")
+    assert "### What each level does per step" in head
+    assert "| step1 | 20.25 |" in head
+    assert "Measured in turns" in head
+    assert "<summary>Step 1, decide: Decide</summary>" in fold
+    assert "- Replaces acting." in fold
+    assert "\n\n\n" not in text
+
+
+def test_a_plan_that_was_not_run_is_not_folded_away():
+    text = plan.render_markdown(PlanReport(steps=(STEP,), levels=()))
+    assert text == (
+        "## syncprobe: the five-step plan\n\n"
+        "### Step 1, decide: Decide\n\n- Replaces acting.\n- Removes syncs.\n"
+    )
+
+
+def test_variants_of_a_workload_without_agents_have_names():
+    before, after = (
+        factories.profile(
+            run=factories.run(
+                target="uara", agent=None, robots=None, stations=3, users=7, patches=patches
+            )
+        )
+        for patches in ((), (1, 2, 3, 4, 5))
+    )
+    text = COMPARISON_FORMATS["md"](compare(before, after))
+    assert text.startswith(
+        "## syncprobe: uara baseline and uara optimized: uara, 3 stations, 7 users, seed 0,"
+    )
+    report = PlanReport(steps=(STEP,), levels=levels_of([("baseline", before, [9.0])]))
+    assert plan.render_markdown(report).startswith(
+        "## syncprobe: the five-step plan: uara, 3 stations, 7 users, seed 0,"
+    )
+
+
+def test_one_round_has_no_interval(comparison):
+    speedup = speedup_of([20.0], [2.0])
+    text = COMPARISON_FORMATS["md"](replace(comparison, speedup=speedup))
+    assert "10x faster, no interval from one round." in text

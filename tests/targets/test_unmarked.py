@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import syncprobe
+from syncprobe.rendering.summary import summarise
 
 PROGRAMS = Path(__file__).parent / "unmarked"
 
@@ -96,10 +97,12 @@ def test_the_loop_of_small_operators_is_launches_and_nothing_else(tmp_path):
     profile = syncprobe.run(str(script), device="sim")
     launches = next(entry for entry in profile.ceiling if entry.what == "all launches")
     assert launches.share > 0.8
+    assert summarise(profile).verdict.startswith("Yes:")
     script.write_text(script.read_text().replace("with syncprobe.step():", "if True:"))
-    # Without steps there are no medians, and collecting the garbage of all tests takes its time: a new process.
+    # Collecting the garbage of all tests takes its time: a new process.
     command = [sys.executable, "-m", "syncprobe", "profile", str(script), "--device", "sim"]
     subprocess.run([*command, "-o", "loop.json"], check=True, cwd=tmp_path, capture_output=True)
     profile = syncprobe.load(tmp_path / "loop.json")
     launches = next(entry for entry in profile.ceiling if entry.what == "all launches")
     assert (profile.run.step_on, launches.share > 0.8) == ("none", True)
+    assert summarise(profile).verdict.startswith("Yes:")

@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Final
 
 import torch
 
-from syncprobe.recording.own_time.operator_spans import OperatorSpans
+from syncprobe.clock import SystemClock
+from syncprobe.cuda.costs import TwoClocks
+from syncprobe.cuda.specs import SPECS
+from syncprobe.recording.callsite import CallSiteFinder
+from syncprobe.recording.own_time.operator_spans import OperatorSpans, place_of
+from syncprobe.recording.recorder import Recorder
 from syncprobe.simgpu.device import SimulatedDevice
 from syncprobe.simgpu.session import SilentSink
 
@@ -30,6 +35,9 @@ ROUNDS: Final = 7
 CALLS: Final = 40
 MARGIN: Final = 1.2
 """Rather a little too much is taken for the call than for the program's own time."""
+FASTEST: Final = 0.5
+SLOWEST: Final = 4.0
+"""How much faster or slower than at its calibration the machine is believed to be."""
 
 
 _YARDSTICK: Final = torch.ones(4)
@@ -39,6 +47,12 @@ def call_yardstick() -> None:
     """Call the simplest operator on the host some times."""
     for _ in range(CALLS):
         torch.add(_YARDSTICK, _YARDSTICK)
+
+
+def call_yardstick_unnoticed() -> None:
+    """See how fast the machine is, unless the program would notice."""
+    if not has_modes():
+        call_yardstick()
 
 
 def has_modes() -> bool:
@@ -57,21 +71,38 @@ class CallCost:
     handover_ns: int = 0
     """Outside of the simulation, as the recorder sees it: most of it is torch on its way there."""
 
+    def allowance_ns(self, yardstick_ns: int) -> int:
+        """What a call takes outside of its operator while the machine is as fast as it is now."""
+        if has_modes() or not self.yardstick_ns:
+            return self.outside_ns
+        slowness = yardstick_ns / self.yardstick_ns
+        return int(self.outside_ns * min(max(slowness, FASTEST), SLOWEST))
+
 
 class _GapSink(SilentSink):
-    """Measures the time between operations and ignores what they are."""
+    """Measures the time between operations, which a recorder of its own is told, too.
+
+    What it does leaves less room in the caches for the program, as in any recording.
+    """
 
     def __init__(self) -> None:
         self.gaps_ns: list[int] = []
         self._resumed_ns = 0
+        self._recorder = Recorder(CallSiteFinder(), SystemClock(), TwoClocks(SPECS["t4"]))
 
     def pause(self) -> None:
         """An operation begins."""
         self.gaps_ns.append(time.perf_counter_ns() - self._resumed_ns)
+        self._recorder.pause()
 
     def resume(self) -> None:
         """An operation is over."""
+        self._recorder.resume()
         self._resumed_ns = time.perf_counter_ns()
+
+    def emit_launch(self, operation: str, allocated: int, nbytes: int, flops: int) -> None:
+        """An operation does what most do."""
+        self._recorder.emit_launch(operation, allocated, nbytes, flops)
 
 
 @functools.cache
@@ -94,33 +125,39 @@ def _dearest(device: str, handovers_ns: list[int]) -> CallCost:
     calls = [_scaled(values), _added(values), _added(parameter)]
     for call in calls:
         call(WARMUP)
-    # The kinds take turns with the yardstick: the machine may be faster in one moment than in the next.
-    slowness, handovers, yardsticks = [], [], []
+    yardsticks: list[float] = []
+    outside: list[list[float]] = [[] for _ in calls]
+    handovers: list[list[float]] = [[] for _ in calls]
     for _ in range(ROUNDS):
-        yardsticks.append(_outside(call_yardstick))
-        measured = [_measured(call, handovers_ns) for call in calls]
-        slowness.append(max(outside for outside, _ in measured) / max(yardsticks[-1], 1))
-        handovers.append(max(handover for _, handover in measured))
-    yardstick_ns = statistics.median(yardsticks)
+        for kind, call in enumerate(calls):
+            handovers_ns.clear()
+            yardstick_ns, outside_ns = _measured(call)
+            yardsticks.append(yardstick_ns)
+            outside[kind].append(outside_ns / max(yardstick_ns, 1))
+            handovers[kind].append(statistics.median(handovers_ns or [0]) / max(yardstick_ns, 1))
+    usual_ns = statistics.median(yardsticks)
     return CallCost(
-        outside_ns=int(MARGIN * statistics.median(slowness) * yardstick_ns),
-        yardstick_ns=int(yardstick_ns),
-        handover_ns=int(MARGIN * statistics.median(handovers)),
+        outside_ns=int(MARGIN * max(map(statistics.median, outside)) * usual_ns),
+        yardstick_ns=int(usual_ns),
+        handover_ns=int(MARGIN * max(map(statistics.median, handovers)) * usual_ns),
     )
 
 
-def _measured(call: Callable[[int], None], handovers_ns: list[int]) -> tuple[int, int]:
-    """Time outside of the operator, and outside of the simulation."""
-    handovers_ns.clear()
-    outside = _outside(functools.partial(call, CALLS))
-    return outside, int(statistics.median(handovers_ns or [0]))
+def _measured(call: Callable[[int], None]) -> tuple[float, int]:
+    """What the yardstick and the call take outside of their operators.
 
-
-def _outside(call: Callable[[], None]) -> int:
+    The yardstick comes before and after: the machine may be faster in one moment than in the next.
+    """
     spans = OperatorSpans()
     is_watched = spans.start()
-    call()
-    return median_gap((spans.stop() if is_watched else None) or ())
+    call_yardstick()
+    start_ns = time.perf_counter_ns()
+    call(CALLS)
+    end_ns = time.perf_counter_ns()
+    call_yardstick()
+    seen = (spans.stop() if is_watched else None) or ()
+    first, last = place_of(seen, start_ns), place_of(seen, end_ns)
+    return (median_gap(seen[:first]) + median_gap(seen[last:])) / 2, median_gap(seen[first:last])
 
 
 def _scaled(values: torch.Tensor) -> Callable[[int], None]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Final
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any, Final
 
 import torch.autograd
 from torch._C._profiler import _ExperimentalConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Span = tuple[int, int]
 """Beginning and end in nanoseconds of ``time.perf_counter``."""
@@ -45,10 +49,16 @@ class OperatorSpans:
 
     def stop(self) -> tuple[Span, ...] | None:
         """The outermost operators since the start, in order; None if the program took the profiler over."""
-        if not _torch._profiler_enabled():
+        # Only the profiler that programs use sets the flag, and what it is collecting is theirs.
+        if _torch.profiler._is_profiler_enabled or not _torch._profiler_enabled():
             return None
         ahead_ns = time.time_ns() - time.perf_counter_ns()
         return _outermost(_torch._disable_profiler().events(), ahead_ns)
+
+
+def place_of(spans: Sequence[Span], at_ns: int) -> int:
+    """How many spans began before that."""
+    return bisect_left(spans, (at_ns, 0))
 
 
 def _config() -> Any:

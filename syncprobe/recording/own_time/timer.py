@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
-from syncprobe.profiles.own_time import StepWatch, own_step
-from syncprobe.recording.own_time.calibration import CALLS, call_yardstick, has_modes, median_gap
-from syncprobe.recording.own_time.operator_spans import OperatorSpans
+from syncprobe.profiles.own_time.steps import StepWatch, own_step
+from syncprobe.recording.own_time.calibration import (
+    CALLS,
+    call_yardstick_unnoticed,
+    median_gap,
+)
+from syncprobe.recording.own_time.operator_spans import OperatorSpans, place_of
 from syncprobe.recording.own_time.scheduling import WaitingTime
+from syncprobe.recording.own_time.stretches import Stretches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from syncprobe.profiles.own_time import OwnStep
+    from syncprobe.profiles.own_time.steps import OwnStep
     from syncprobe.recording.own_time.calibration import CallCost
-    from syncprobe.recording.own_time.operator_spans import Span
 
 ENOUGH_STEPS: Final = 40
 FEW_STEPS: Final = 6
@@ -30,9 +31,6 @@ ROW_STEPS: Final = 9
 """How long the profiler stays on: for so many operators, but not more steps in a row than this."""
 SMALL_STEP: Final = 200
 """For a step of so few operators it matters that starting the profiler has emptied the caches."""
-FASTEST: Final = 0.5
-SLOWEST: Final = 4.0
-"""How much faster or slower than at its calibration the machine is believed to be."""
 
 
 class OwnTimer:
@@ -54,6 +52,8 @@ class OwnTimer:
         self._left = 0
         self._spent_ns = 0
         self.steps: list[OwnStep] = []
+        self.stretches = Stretches(call)
+        """What is watched while there are no steps."""
 
     def begin(self, region: str, expected_operators: int) -> None:
         """A step begins, in a region, and will call about so many operators."""
@@ -61,7 +61,7 @@ class OwnTimer:
             self._start_row(expected_operators)
         if self._left:
             waited_ns = self._waiting.now_ns()
-            _call_yardstick()
+            call_yardstick_unnoticed()
             start_ns = time.perf_counter_ns()
             self._watch = StepWatch(
                 start_ns, crossings=[(start_ns, region)], waits=[(start_ns, waited_ns)]
@@ -109,22 +109,24 @@ class OwnTimer:
         """None of the steps so far was one."""
         self.close()
         self.steps.clear()
+        self.stretches.forget()
 
     def close(self) -> None:
         """Work out what was watched; no step is open."""
+        self.stretches.close()
         is_on, row = self._is_on, self._row
         self._is_on, self._row, self._left = False, [], 0
         if not is_on:
             return
         before_ns = time.perf_counter_ns()
-        _call_yardstick()
+        call_yardstick_unnoticed()
         spans = self._spans.stop()
         if spans is not None:
-            borders = [*(_place(spans, watch.start_ns) for watch in row), len(spans)]
+            borders = [*(place_of(spans, watch.start_ns) for watch in row), len(spans)]
             speeds = [median_gap(spans[max(place - CALLS, 0) : place]) for place in borders]
             for number, watch in enumerate(row):
-                inside = spans[borders[number] : _place(spans, watch.end_ns)]
-                allowance_ns = self._allowance_ns(max(speeds[number : number + 2]))
+                inside = spans[borders[number] : place_of(spans, watch.end_ns)]
+                allowance_ns = self._call.allowance_ns(max(speeds[number : number + 2]))
                 if number or not self._has_cold_start:
                     self.steps.append(own_step(watch, inside, allowance_ns))
         self._spent_ns += time.perf_counter_ns() - before_ns
@@ -141,25 +143,8 @@ class OwnTimer:
             self._left = min(max(steps, 1), ROW_STEPS)
             self._has_cold_start = expected_operators <= SMALL_STEP
 
-    def _allowance_ns(self, yardstick_ns: int) -> int:
-        """What a call takes outside of its operator while the machine is as fast as it was."""
-        if has_modes() or not self._call.yardstick_ns:
-            return self._call.outside_ns
-        slowness = yardstick_ns / self._call.yardstick_ns
-        return int(self._call.outside_ns * min(max(slowness, FASTEST), SLOWEST))
-
     def _should_watch(self, expected_operators: int) -> bool:
         seen = len(self.steps)
         if expected_operators > MAX_OPERATORS or seen >= ENOUGH_STEPS:
             return False
         return seen < FEW_STEPS or self._spent_ns < BUDGET_NS
-
-
-def _call_yardstick() -> None:
-    """See how fast the machine is; the program must not notice."""
-    if not has_modes():
-        call_yardstick()
-
-
-def _place(spans: Sequence[Span], at_ns: int) -> int:
-    return bisect_left(spans, (at_ns, 0))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from syncprobe.events import EventSum, RegionTime, StepFilm
 from syncprobe.profiles.host import Outside
-from syncprobe.profiles.own_time import OwnStep
+from syncprobe.profiles.own_time.steps import OwnStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.profiles.quantities import BYTES
-from syncprobe.profiles.titles import title_of, variant_name
+from syncprobe.profiles.titles import has_variants, title_of, variant_name
 from syncprobe.registry import Registry
 from syncprobe.rendering import Page, figures, markdown
 from syncprobe.rendering.labels import measured_label, modelled_label
@@ -76,16 +76,15 @@ COMPARISON_FORMATS.add("comment", render_comment)
 def title(comparison: Comparison) -> str:
     """What was compared."""
     names = [_name(profile) for profile in (comparison.before, comparison.after)]
-    return (
-        f"{' and '.join(names)}: {title_of(replace(comparison.after.run, patches=(), agent=None))}"
-    )
+    subject = title_of(replace(comparison.after.run, agent=None), names_variant=False)
+    return f"{' and '.join(names)}: {subject}"
 
 
 def _name(profile: Profile) -> str:
-    agent = profile.run.agent
-    if agent:
-        return f"{agent} {variant_name(profile.run.patches)}"
-    return profile.run.revision or profile.run.target
+    run = profile.run
+    if has_variants(run):
+        return f"{run.agent or run.target} {variant_name(run.patches)}"
+    return run.revision or run.target
 
 
 def headlines(comparison: Comparison) -> Iterator[str]:

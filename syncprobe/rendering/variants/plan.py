@@ -12,6 +12,7 @@ from syncprobe.registry import Registry
 from syncprobe.rendering import Page, figures, markdown
 from syncprobe.rendering.labels import measured_label, modelled_label
 from syncprobe.rendering.tables import NOTHING, Column, Section
+from syncprobe.rendering.variants.ratios import ENOUGH_ROUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,7 +84,8 @@ def _title(report: PlanReport) -> str:
         return "the five-step plan"
     run = report.levels[0].profile.run
     agent = f"{run.agent}, " if run.agent else ""
-    return f"the five-step plan: {agent}{title_of(dataclasses.replace(run, agent=None))}"
+    subject = title_of(dataclasses.replace(run, agent=None), names_variant=False)
+    return f"the five-step plan: {agent}{subject}"
 
 
 def _levels(report: PlanReport) -> Section:
@@ -117,5 +119,7 @@ def _row(level: Level) -> tuple[str, ...]:
         NOTHING if modelled is None else figures.duration(modelled),
         figures.duration(level.ms_per_step),
         figures.speedup(ratio.median),
-        f"{figures.speedup(ratio.low)} to {figures.speedup(ratio.high)}",
+        f"{figures.speedup(ratio.low)} to {figures.speedup(ratio.high)}"
+        if ratio.rounds >= ENOUGH_ROUNDS
+        else NOTHING,
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from syncprobe.comparison.ratio import CONFIDENCE
 from syncprobe.rendering import figures
 
 if TYPE_CHECKING:
     from syncprobe.comparison.ratio import Ratio
+
+
+ENOUGH_ROUNDS: Final = 2
 
 
 def measured_ratio(ratio: Ratio) -> str:
@@ -19,6 +22,8 @@ def measured_ratio(ratio: Ratio) -> str:
 
 
 def interval(ratio: Ratio) -> str:
-    """Between what and what the ratio lies."""
+    """Between what and what the ratio lies; one round says nothing about that."""
+    if ratio.rounds < ENOUGH_ROUNDS:
+        return "no interval from one round"
     low, high = figures.speedup(ratio.low), figures.speedup(ratio.high)
     return f"{CONFIDENCE:.0%} interval {low} to {high}"

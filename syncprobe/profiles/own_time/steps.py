@@ -14,8 +14,6 @@ from syncprobe.profiles.host import OwnTime
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from syncprobe.events import RegionTime
-
 SAME_SORT: Final = 1.5
 """Steps whose numbers of operators differ by less than this factor do the same thing."""
 FIRST_STEPS: Final = 2
@@ -32,8 +30,6 @@ HANDLER: Final = 4
 """How many calls it is worth to get to a handler in Python and back: a mark of a region, a copy."""
 SHORT_NS: Final = 10_000
 """Stretches that are usually shorter than this are never believed to be longer."""
-HANDOVER_ERROR: Final = 0.3
-"""How far off the handover to the recorder may be, as a share of it."""
 
 
 @dataclass(slots=True)
@@ -78,6 +74,19 @@ def own_step(watch: StepWatch, operators: Sequence[tuple[int, int]], allowance_n
         allowance_ns: What a call takes outside of the operator it calls: parsing arguments, wrapping and
             freeing results. The model pays for it with the launch.
     """
+    borders = [since_ns for since_ns, _ in watch.crossings]
+    gaps = tuple(
+        (watch.crossings[max(bisect_right(borders, start_ns) - 1, 0)][1], own_ns)
+        for start_ns, own_ns in own_gaps(watch, operators, allowance_ns)
+    )
+    waited_ns = watch.waits[-1][1] - watch.waits[0][1] if watch.waits else 0
+    return OwnStep(gaps, len(operators), waited_ns / max(watch.end_ns - watch.start_ns, 1))
+
+
+def own_gaps(
+    watch: StepWatch, operators: Sequence[tuple[int, int]], allowance_ns: int
+) -> list[tuple[int, float]]:
+    """When each stretch between operators began, and what the program itself took of it; see `own_step`."""
     inside = [(start, end, allowance_ns) for start, end in operators]
     inside += [(start, end, HANDLER * allowance_ns) for start, end in watch.away]
     # The marks at both ends of a step are calls, too, and not into warm code.
@@ -85,17 +94,11 @@ def own_step(watch: StepWatch, operators: Sequence[tuple[int, int]], allowance_n
     inside.append((watch.end_ns, watch.end_ns, mark_ns))
     stretches = _stretches(watch, sorted(inside), mark_ns)
     _take_waiting_off(stretches, watch.waits)
-    borders = [since_ns for since_ns, _ in watch.crossings]
-    gaps = tuple(
-        (
-            watch.crossings[max(bisect_right(borders, stretch.start_ns) - 1, 0)][1],
-            max(stretch.length_ns - stretch.allowance_ns, 0.0),
-        )
+    return [
+        (stretch.start_ns, max(stretch.length_ns - stretch.allowance_ns, 0.0))
         for stretch in stretches
         if stretch.is_gap
-    )
-    waited_ns = watch.waits[-1][1] - watch.waits[0][1] if watch.waits else 0
-    return OwnStep(gaps, len(operators), waited_ns / max(watch.end_ns - watch.start_ns, 1))
+    ]
 
 
 @dataclass(slots=True)
@@ -163,7 +166,7 @@ def estimate(steps: Sequence[OwnStep], source: str) -> OwnTime | None:
         spread = [step.by_region for step in _without_noise(sort)]
         totals = [sum(step.values()) for step in spread]
         middle = statistics.median(totals)
-        first, third = _quartiles(totals)
+        first, third = quartiles(totals)
         error = CALL_ERROR_NS * statistics.fmean(step.operators for step in sort)
         total += weight * middle
         low += weight * max(first - error, 0.0)
@@ -177,30 +180,6 @@ def estimate(steps: Sequence[OwnStep], source: str) -> OwnTime | None:
         source=source,
         steps=len(steps),
         by_region={name: value / 1e6 for name, value in by_region.items()},
-    )
-
-
-def calibrated(
-    times: Mapping[str, RegionTime], steps: int, handover_ns: float, short_ns: float
-) -> OwnTime:
-    """Own time where no step was watched: what the recorder measured between operations.
-
-    Args:
-        times: What the recorder measured, by region, the handover taken off already.
-        steps: How many steps that was; 0 for a run without any.
-        handover_ns: All that was taken off.
-        short_ns: All stretches that were too short to tell.
-    """
-    scale = 1e6 * max(steps, 1)
-    by_region = {name: time.host_ns / scale for name, time in times.items() if time.host_ns}
-    total, error = sum(by_region.values()), HANDOVER_ERROR * handover_ns / scale
-    return OwnTime(
-        ms_per_step=total,
-        low_ms=max(total - error, 0.0),
-        high_ms=total + error + short_ns / scale,
-        source="calibrated",
-        steps=steps,
-        by_region=by_region,
     )
 
 
@@ -243,7 +222,8 @@ def _shares(steps: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: value / whole for name, value in medians.items() if value > 0}
 
 
-def _quartiles(values: Sequence[float]) -> tuple[float, float]:
+def quartiles(values: Sequence[float]) -> tuple[float, float]:
+    """The first and the third."""
     if len(values) == 1:
         return values[0], values[0]
     first, _, third = statistics.quantiles(values, n=4, method="inclusive")

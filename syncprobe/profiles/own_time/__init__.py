@@ -1,0 +1,1 @@
+"""Own time: what the program itself takes, from what was seen of its steps or of its run."""

@@ -1,0 +1,72 @@
+"""Stretches of runs without steps: watched now and then, forgotten if steps begin, and never in the way."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+import syncprobe
+from syncprobe.recording.own_time.stretches import COLD, FIRST, LENGTH
+
+INSIDE = FIRST + COLD + LENGTH // 2
+"""So many operations end in the middle of the first stretch."""
+
+
+def call(times: int) -> None:
+    values = torch.ones(4, device="cuda")
+    for _ in range(times):
+        values = values * 1.0
+
+
+def is_watching() -> bool:
+    return bool(torch.autograd._profiler_enabled())
+
+
+def test_a_run_without_steps_is_sampled_and_the_profiler_is_off_after_it():
+    with syncprobe.record(device="sim") as recording:
+        call(INSIDE)
+        assert is_watching()
+    assert not is_watching()
+    own = recording.profile().time.own
+    assert (own.source, own.steps) == ("sampled", 1)
+
+
+def test_a_short_run_cannot_be_sampled():
+    with syncprobe.record(device="sim") as recording:
+        call(FIRST // 2)
+    assert recording.profile().time.own.source == "calibrated"
+
+
+def test_a_program_that_raises_leaves_no_profiler_behind():
+    def fail() -> None:
+        with syncprobe.record(device="sim"):
+            call(INSIDE)
+            assert is_watching()
+            raise ValueError("ours")
+
+    with pytest.raises(ValueError, match="ours"):
+        fail()
+    assert not is_watching()
+
+
+def test_stretches_are_forgotten_when_steps_begin():
+    with syncprobe.record(device="sim") as recording:
+        call(INSIDE)
+        syncprobe.step()
+        assert not is_watching()
+        for _ in range(8):
+            syncprobe.step()
+            call(4)
+    assert recording.profile().time.own.source == "watched"
+
+
+def test_a_program_may_begin_to_use_the_profiler_in_a_stretch():
+    with syncprobe.record(device="sim"):
+        call(INSIDE)
+        with profile(activities=[ProfilerActivity.CPU]) as seen:
+            call(LENGTH)
+            assert is_watching()
+    names = [event.name for event in seen.events()]
+    assert names.count("aten::mul") >= LENGTH
+    assert not is_watching()
