@@ -59,17 +59,18 @@ def is_moving(dot: int, v_x: float, v_y: float) -> bool:
 
 @compiled
 def meet(
-    forms: Any, two: float, robot: Any, own_x: float, own_y: float, vehicle: Any
+    forms: Any, two: float, robot: Any, own_x: float, own_y: float, vehicle: Any, radius: float
 ) -> tuple[int, float]:
     """Return whether a moving robot and a moving object meet, and the angle to turn by.
 
     Args:
         forms: How products are rounded.
         two: The number, unknown to the compiler: it would make products of powers, which round otherwise.
-        robot: A row of `tables.observers`.
+        robot: A row of the observers.
         own_x: The robot's velocity, as it observes it.
         own_y: Its other component.
-        vehicle: Position, velocity and radius of the object, as the robot observes it.
+        vehicle: Position and velocity of the object, as the robot observes it.
+        radius: Its radius.
     """
     dot, turned = forms[0], forms[1]
     heading = math.atan2(vehicle[3], vehicle[2])
@@ -82,14 +83,13 @@ def meet(
     if not (_crosses_from_left(robot, x, y, course) or _comes_from_ahead(robot, x, y, course)):
         return NO_ENCOUNTER, 0.0
 
-    clearance = vehicle[4] + 1.0
-    distance = math.sqrt(
-        sum_of_two(dot, vehicle[0], vehicle[0], vehicle[1], vehicle[1])
-    )  # fmt: skip
+    clearance = radius + 1.0
+    square = sum_of_two(dot, vehicle[0], vehicle[0], vehicle[1], vehicle[1])
+    distance = math.sqrt(square)
     ratio = clearance / distance
     tangent_square = math.pow(distance, two) - math.pow(clearance, two)
     if not (-1.0 <= ratio <= 1.0 and tangent_square >= 0.0):
-        return NO_ANGLE, 0.0
+        return NO_ANGLE, math.nan
     own_angle = math.atan2(robot[_RADIUS], math.sqrt(tangent_square))
     bearing = math.atan2(vehicle[1], vehicle[0])
     desired = _wrapped(bearing + math.asin(ratio) + own_angle)

@@ -39,15 +39,13 @@ class Kernels:
         substeps: int,
         cores: Array,
         core_radius: float,
-        states: Array,
-        goals: Array,
-        propulsion: Array,
+        vessels: Array,
         coefficients: Coefficients,
     ) -> int:
         """Call `motion.advance`."""
         result: int = motion.advance(
-            tuple(self.forms), substeps, cores, float(core_radius), states, goals, propulsion,
-            coefficients.time_step, coefficients.factors, coefficients.drag, coefficients.response,
+            tuple(self.forms), substeps, cores, float(core_radius), vessels, coefficients.time_step,
+            coefficients.factors, coefficients.drag, coefficients.response,
             np.empty((len(cores) + _SCRATCH_ROWS, 4)),
         )  # fmt: skip
         return result
@@ -56,6 +54,6 @@ class Kernels:
         """Call `looking.look`."""
         result: int = looking.look(
             tuple(self.forms), 2.0, in_robot_frame, obstacles, lookout.observers, lookout.summary,
-            lookout.things, lookout.own, lookout.found, lookout.numbers,
+            lookout.things, lookout.own, lookout.angles, lookout.found, lookout.gaps, lookout.numbers,
         )  # fmt: skip
         return result

@@ -15,6 +15,8 @@ from patches.marinenav.step5_merge.compiled_environment.arithmetic import compil
 from patches.marinenav.step5_merge.compiled_environment.encounters import is_moving, meet
 from patches.marinenav.step5_merge.compiled_environment.noise import (
     WORDS,
+    cosine_of_angle,
+    pair_in_circle,
     steepness,
     two_normals,
     von_mises,
@@ -26,12 +28,14 @@ DONE, IS_SPECIAL, HAS_OTHER_DRAWS = range(3)
 
 _LARGEST = 1e100
 """Squares of larger numbers may overflow, which numpy warns about."""
+_LARGEST_NORMAL = 20.0
+"""Larger than the length of any two normals: those are made of 53 bits each, which end before 13."""
 
 
 @compiled
 def look(
     forms: Any, two: float, in_robot_frame: bool, obstacles: int, observers: Any, summary: Any,
-    things: Any, own: Any, found: Any, numbers: Any,
+    things: Any, own: Any, angles: Any, found: Any, gaps: Any, numbers: Any,
 ) -> int:  # fmt: skip
     """Let n robots look at the obstacles and at each other.
 
@@ -40,14 +44,20 @@ def look(
         two: The number, unknown to the compiler.
         in_robot_frame: Whether objects are reported in the robots' frames or in the world's.
         obstacles: Their number.
-        observers: (n, 21), see `tables`.
-        summary: (n, 7), see `tables`; two columns of it are written.
-        things: (obstacles + n, 5): position, velocity and radius of obstacles, then of robots.
-        own: (n, 5), written.
-        found: (n * things, 6), written: what each robot found, one after the other.
+        observers: (n, 22), see `tables`.
+        summary: (n, 6), see `tables`; all but address and limit are written.
+        things: (obstacles + n, 5): position, velocity and radius of obstacles; those of robots are written.
+        own: (n, 4), written: goals and velocities in the robots' frames.
+        angles: (n,), written where there is one.
+        found: (n * things, 4), written: what each robot found, one after the other.
+        gaps: (2, n * things), written: radii of what was found, and how far it is from the hull.
         numbers: (2, n * things), written: rows of `things` for what was found, and for each robot the places of
             the nearest objects among its own.
     """
+    for index in range(len(observers)):
+        thing, robot = things[obstacles + index], observers[index]
+        thing[0], thing[1], thing[4] = robot[tables.X], robot[tables.Y], robot[tables.RADIUS]
+        thing[2], thing[3] = robot[tables.V_X], robot[tables.V_Y]
     if not (_are_moderate(observers) and _are_moderate(things)):
         return IS_SPECIAL
     for index in range(len(observers)):
@@ -60,11 +70,13 @@ def look(
             return HAS_OTHER_DRAWS
         if observers[index, tables.FRONT] == 0.0:
             return IS_SPECIAL
+        if summary[index, tables.LIMIT] > tables.MOST_OBJECTS:
+            return IS_SPECIAL
     begin = 0
     for index in range(len(observers)):
         begin += _look_around(
             forms, two, in_robot_frame, obstacles, index, observers[index], summary[index], things,
-            own[index], found[begin:], numbers[:, begin:],
+            own[index], angles[index : index + 1], found[begin:], gaps[:, begin:], numbers[:, begin:],
         )  # fmt: skip
     for index in range(len(observers)):
         words = words_at(summary[index, tables.ADDRESS])
@@ -84,7 +96,7 @@ def _are_moderate(table: Any) -> bool:
 @compiled
 def _look_around(
     forms: Any, two: float, in_robot_frame: bool, obstacles: int, index: int, robot: Any, summary: Any,
-    things: Any, own: Any, found: Any, numbers: Any,
+    things: Any, own: Any, angle_owed: Any, found: Any, gaps: Any, numbers: Any,
 ) -> int:  # fmt: skip
     """Let one robot look; return how many objects it found."""
     dot, turned = forms[0], forms[1]
@@ -108,15 +120,19 @@ def _look_around(
     kappa, ratio = robot[tables.KAPPA], robot[tables.RATIO]
     s = steepness(kappa)
     half_angle = 0.5 * robot[tables.ANGLE]
-    has_collided = summary[tables.HAS_COLLIDED] != 0
+    has_collided = robot[tables.HAS_COLLIDED] != 0.0
     count = 0
     for number in range(len(things)):
         if number == obstacles + index:
             continue
         thing = things[number]
-        noise_x, noise_y = two_normals(words)
-        noise_v_x, noise_v_y = two_normals(words)
-        angle = von_mises(words, kappa, s)
+        position_pair = pair_in_circle(words)
+        velocity_pair = pair_in_circle(words)
+        cosine_drawn, is_negative = cosine_of_angle(words, kappa, s)
+        if _is_out_of_sight(robot, thing):
+            continue
+        noise_x, noise_y = two_normals(*position_pair)
+        angle = von_mises(kappa, cosine_drawn, is_negative)
         # The generator adds the mean, which turns -0.0 into 0.0.
         p_x = thing[0] + (0.0 + robot[tables.POSITION_DEVIATION] * noise_x)
         p_y = thing[1] + (0.0 + robot[tables.POSITION_DEVIATION] * noise_y)
@@ -133,6 +149,7 @@ def _look_around(
             has_collided = math.sqrt(square) - thing[4] - radius <= 0.0
             if has_collided:
                 events |= tables.COLLIDED
+        noise_v_x, noise_v_y = two_normals(*velocity_pair)
         p_v_x = thing[2] + (0.0 + robot[tables.VELOCITY_DEVIATION] * noise_v_x)
         p_v_y = thing[3] + (0.0 + robot[tables.VELOCITY_DEVIATION] * noise_v_y)
         observed = found[count]
@@ -142,28 +159,44 @@ def _look_around(
             observed[3] = sum_of_two(turned, -sine, p_v_x, cosine, p_v_y)
         else:
             observed[0], observed[1], observed[2], observed[3] = p_x, p_y, p_v_x, p_v_y
-        observed[4] = r
-        clearance = math.sqrt(math.pow(observed[0], two) + math.pow(observed[1], two))
-        observed[5] = clearance - r - radius
+        gaps[0, count] = r
+        square = math.pow(observed[0], two) + math.pow(observed[1], two)
+        gaps[1, count] = math.sqrt(square) - r - radius
         numbers[0, count] = number
         count += 1
-    _sort(count, found, numbers[1])
+    _sort(count, gaps[1], numbers[1])
     summary[tables.COUNT] = count
     chosen = min(count, max(summary[tables.LIMIT], 0))
     if in_robot_frame:
         v_x, v_y = own[2], own[3]
-    events |= _apply_regulations(forms, two, robot, v_x, v_y, found, numbers[1, :chosen], own)
+    events |= _apply_regulations(
+        forms, two, robot, v_x, v_y, found, gaps[0], numbers[1, :chosen], angle_owed
+    )
     summary[tables.EVENTS] = events
     return count
 
 
 @compiled
-def _sort(count: int, found: Any, places: Any) -> None:
-    """List the places of objects by their clearance; equal ones stay in order."""
+def _is_out_of_sight(robot: Any, thing: Any) -> bool:
+    """Return whether no noise that can be drawn brings a thing into the sensor's range."""
+    offset_x, offset_y = thing[0] - robot[tables.X], thing[1] - robot[tables.Y]
+    reach = (
+        robot[tables.RANGE]
+        + abs(thing[4]) * (abs(robot[tables.RATIO]) + abs(1.0 - robot[tables.RATIO]))
+        + _LARGEST_NORMAL * robot[tables.POSITION_DEVIATION]
+    )
+    size = abs(thing[0]) + abs(thing[1]) + abs(robot[tables.X]) + abs(robot[tables.Y])
+    bound = abs(reach) + 1e-6 * (1.0 + size + abs(reach))
+    return offset_x * offset_x + offset_y * offset_y > bound * bound
+
+
+@compiled
+def _sort(count: int, gaps: Any, places: Any) -> None:
+    """List the places of objects by how close they are; equal ones stay in order."""
     for index in range(count):
-        clearance = found[index, 5]
+        gap = gaps[index]
         place = index
-        while place > 0 and found[places[place - 1], 5] > clearance:
+        while place > 0 and gaps[places[place - 1]] > gap:
             places[place] = places[place - 1]
             place -= 1
         places[place] = index
@@ -171,22 +204,24 @@ def _sort(count: int, found: Any, places: Any) -> None:
 
 @compiled
 def _apply_regulations(
-    forms: Any, two: float, robot: Any, v_x: float, v_y: float, found: Any, chosen: Any, own: Any
-) -> int:
-    """Look at the nearest objects until one asks for a turn; put the last angle behind the own state."""
+    forms: Any, two: float, robot: Any, v_x: float, v_y: float, found: Any, radii: Any, chosen: Any,
+    angle_owed: Any,
+) -> int:  # fmt: skip
+    """Look at the nearest objects until one asks for a turn; note the last angle."""
     events = 0
     if not is_moving(forms[0], v_x, v_y):
         return events
-    for place in chosen:
-        vehicle = found[place]
+    for rank in range(len(chosen)):
+        vehicle, radius = found[chosen[rank]], radii[chosen[rank]]
         if not is_moving(forms[0], vehicle[2], vehicle[3]):
             continue
-        encounter, angle = meet(forms, two, robot, v_x, v_y, vehicle)
+        encounter, angle = meet(forms, two, robot, v_x, v_y, vehicle, radius)
+        if encounter == encounters.NO_ENCOUNTER:
+            continue
+        angle_owed[0] = angle
+        events |= tables.HAS_ANGLE
         if encounter == encounters.NO_ANGLE:
-            return tables.ASKS
-        if encounter == encounters.ENCOUNTER:
-            own[4] = angle
-            events = tables.HAS_ANGLE
-            if angle > 0.0:
-                return events | tables.GIVES_WAY
+            events |= tables.LACKS_ANGLE << rank
+        elif angle > 0.0:
+            return events | tables.GIVES_WAY
     return events

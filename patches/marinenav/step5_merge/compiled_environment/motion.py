@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from patches.marinenav.step5_merge.compiled_environment import tables
 from patches.marinenav.step5_merge.compiled_environment.arithmetic import (
     compiled,
     sum_of_three,
@@ -23,9 +24,12 @@ from patches.marinenav.step5_merge.vector_environment.coefficients import SELECT
 DONE, IS_SPECIAL = 0, 1
 
 _TWO_PI = 2 * math.pi
+_MANY_TURNS = 1e6
+"""Not only are headings beyond odd, turning them back takes long: an interrupt has to get through."""
+_LARGEST = 1e100
+"""Squares of larger numbers may overflow, which numpy warns about."""
 _NEARLY_TIED = 1e-12
 """How the search tree orders distances that differ by less, relative to them, is its own affair."""
-_CIRCULATION, _SQUARE, _X, _Y = 2, 0, 1, 2
 
 
 @compiled
@@ -65,7 +69,7 @@ def _current(radius: float, count: int, nearest: Any) -> tuple[float, float]:
 
 @compiled
 def _accelerate(
-    index: int, forms: Any, motion: Any, propulsion: Any, factors: Any, drag: Any, response: Any,
+    index: int, form: int, motion: Any, propulsion: Any, factors: Any, drag: Any, response: Any,
     terms: Any, changes: Any,
 ) -> None:  # fmt: skip
     """Compute a vessel's acceleration; `motion` is (u, v) over ground, then (u, v, r, 1, |u|, |v|, |r|)."""
@@ -79,13 +83,12 @@ def _accelerate(
         terms[place] += drag[place, index]
     for place in range(9):
         terms[9 + place] -= terms[18 + place]
-    form = forms[3]
     for row in range(3):
         k = 3 * row
         force = sum_of_three(form, terms[k], u, terms[k + 1], v, terms[k + 2], r)
         k += 9
         force -= sum_of_three(form, terms[k], u_r, terms[k + 1], v_r, terms[k + 2], r)
-        changes[3 + row] = force + propulsion[index, row]
+        changes[3 + row] = force + propulsion[row]
     b_x, b_y, b_r = changes[3], changes[4], changes[5]
     for row in range(3):
         a, b, c = response[index, row, 0], response[index, row, 1], response[index, row, 2]
@@ -93,15 +96,28 @@ def _accelerate(
 
 
 @compiled
-def _distance(form: int, goals: Any, states: Any, index: int) -> float:
-    x, y = goals[index, 0] - states[index, 0], goals[index, 1] - states[index, 1]
+def _propel(vessel: Any, propulsion: Any) -> None:
+    """Compute forces and turning moment of both thrusters in the robot frame."""
+    left, right = vessel[tables.THRUSTS], vessel[tables.THRUSTS + 1]
+    left_angle, right_angle = vessel[tables.THRUSTER_ANGLES], vessel[tables.THRUSTER_ANGLES + 1]
+    width, length = vessel[tables.WIDTH], vessel[tables.LENGTH]
+    left_x, left_y = left * math.cos(left_angle), left * math.sin(left_angle)
+    right_x, right_y = right * math.cos(right_angle), right * math.sin(right_angle)
+    moment = left_x * width / 2.0 + -left_y * length / 2.0
+    moment = moment + -right_x * width / 2.0 + -right_y * length / 2.0
+    propulsion[0], propulsion[1], propulsion[2] = left_x + right_x, left_y + right_y, moment
+
+
+@compiled
+def _distance(form: int, x: float, y: float, vessel: Any) -> float:
+    x, y = vessel[tables.VESSEL_GOAL] - x, vessel[tables.VESSEL_GOAL + 1] - y
     return math.sqrt(sum_of_two(form, x, x, y, y))
 
 
 @compiled
 def advance(
-    forms: Any, substeps: int, cores: Any, core_radius: float, states: Any, goals: Any,
-    propulsion: Any, time_steps: Any, factors: Any, drag: Any, response: Any, scratch: Any,
+    forms: Any, substeps: int, cores: Any, core_radius: float, vessels: Any, time_steps: Any,
+    factors: Any, drag: Any, response: Any, scratch: Any,
 ) -> int:  # fmt: skip
     """Integrate n vessels over some substeps, in place.
 
@@ -110,28 +126,27 @@ def advance(
         substeps: Their number.
         cores: (C, 3), centre and circulation, which is positive if clockwise.
         core_radius: Within it the water turns like a solid.
-        states: (n, 10): pose; velocity over ground, written; velocity relative to the water; then, written, the
-            progress towards the goal.
-        goals: (n, 2)
-        propulsion: (n, 3)
+        vessels: (n, 18), see `tables`.
         time_steps: (3, n); this and the rest as in `Coefficients`.
         factors: (54, n)
         drag: (18, n)
         response: (n, 3, 3)
-        scratch: (C + 54 + 9 + 6, 4) or more, overwritten.
+        scratch: (C + 18, 4) or more, overwritten.
 
     Returns:
         `DONE`, or `IS_SPECIAL` if the array code has to do it.
     """
     nearest = scratch[: len(cores)]
     numbers = scratch[len(cores) :].ravel()
-    terms, motion, changes = numbers[:54], numbers[54:63], numbers[63:69]
-    dot, turned, pair, _ = forms
-    for index in range(len(states)):
-        before = _distance(dot, goals, states, index)
-        x, y, heading = states[index, 0], states[index, 1], states[index, 2]
-        water_x, water_y, yaw_rate = states[index, 6], states[index, 7], states[index, 8]
+    terms, motion, changes, propulsion = numbers[:54], numbers[54:63], numbers[63:69], numbers[69:72]
+    dot, turned, pair, triple = forms
+    for index in range(len(vessels)):
+        vessel = vessels[index]
+        x, y, heading = vessel[0], vessel[1], vessel[2]
+        before = _distance(dot, x, y, vessel)
+        water_x, water_y, yaw_rate = vessel[6], vessel[7], vessel[8]
         time_step = time_steps[0, index]
+        _propel(vessel, propulsion)
         ground_x = ground_y = ground_r = 0.0
         for _ in range(substeps):
             current_x = current_y = 0.0
@@ -143,7 +158,7 @@ def advance(
             x += ground_x * time_step
             y += ground_y * time_step
             heading += ground_r * time_step
-            if not math.isfinite(heading):
+            if not abs(heading) < _MANY_TURNS:
                 return IS_SPECIAL
             while heading < 0.0:
                 heading += _TWO_PI
@@ -159,19 +174,18 @@ def advance(
             motion[5] = 1.0
             motion[6], motion[7], motion[8] = abs(motion[2]), abs(motion[3]), abs(ground_r)
             _accelerate(
-                index, forms, motion, propulsion, factors, drag, response, terms, changes
-            )
+                index, triple, motion, propulsion, factors, drag, response, terms, changes
+            )  # fmt: skip
             u_r = motion[2] + changes[0] * time_step
             v_r = motion[3] + changes[1] * time_step
             yaw_rate = motion[4] + changes[2] * time_step
             water_x = sum_of_two(pair, cosine, u_r, -sine, v_r)
             water_y = sum_of_two(pair, sine, u_r, cosine, v_r)
-        state = states[index]
-        state[0], state[1], state[2] = x, y, heading
-        state[3], state[4], state[5] = ground_x, ground_y, ground_r
-        state[6], state[7], state[8] = water_x, water_y, yaw_rate
-        state[9] = before - _distance(dot, goals, states, index)
-        for place in range(10):
-            if not math.isfinite(state[place]):
+        vessel[0], vessel[1], vessel[2] = x, y, heading
+        vessel[3], vessel[4], vessel[5] = ground_x, ground_y, ground_r
+        vessel[6], vessel[7], vessel[8] = water_x, water_y, yaw_rate
+        vessel[tables.PROGRESS] = before - _distance(dot, x, y, vessel)
+        for place in range(tables.VESSEL):
+            if not abs(vessel[place]) < _LARGEST:
                 return IS_SPECIAL
     return DONE

@@ -3,6 +3,8 @@
 Removes:  two calls of the generator per candidate that a robot might see
 Keeps:    the stream, bit for bit, and the generator's state: words and position are those in memory
 
+Drawing is apart from making numbers of what was drawn: what is out of sight needs the former only.
+
 The generator is MT19937. Normals come in pairs by the polar method, and a pair is always used up here, so that
 none is left over; a generator that already has one left over must not be asked (`generators.py` looks).
 """
@@ -80,15 +82,21 @@ def uniform(words: Any) -> float:
 
 
 @compiled
-def two_normals(words: Any) -> tuple[float, float]:
-    """Draw two standard normals, in the order in which single draws would give them."""
+def pair_in_circle(words: Any) -> tuple[float, float, float]:
+    """Draw what two normals are made of: a point in the unit circle and the square of its distance."""
     while True:
         x = 2.0 * uniform(words) - 1.0
         y = 2.0 * uniform(words) - 1.0
         square = x * x + y * y
         if square < 1.0 and square != 0.0:
-            factor = math.sqrt(-2.0 * math.log(square) / square)
-            return factor * y, factor * x
+            return x, y, square
+
+
+@compiled
+def two_normals(x: float, y: float, square: float) -> tuple[float, float]:
+    """Make standard normals of a pair, in the order in which single draws would give them."""
+    factor = math.sqrt(-2.0 * math.log(square) / square)
+    return factor * y, factor * x
 
 
 @compiled
@@ -104,35 +112,42 @@ def steepness(kappa: float) -> float:
 
 
 @compiled
-def von_mises(words: Any, kappa: float, s: float) -> float:
-    """Draw an angle around zero; `s` is the `steepness` of `kappa`."""
+def cosine_of_angle(words: Any, kappa: float, s: float) -> tuple[float, bool]:
+    """Draw the cosine and the sign of an angle around zero; `s` is the `steepness` of `kappa`.
+
+    Without any concentration there is no cosine: half the angle, in turns, is drawn instead.
+    """
     if kappa < _FLAT:
-        return math.pi * (2.0 * uniform(words) - 1.0)
+        return uniform(words), False
     while True:
         z = math.cos(math.pi * uniform(words))
         w = (1.0 + s * z) / (s + z)
         y = kappa * (s - w)
         v = uniform(words)
         if y * (2.0 - y) - v >= 0.0 or math.log(y / v) + 1.0 - y >= 0.0:
-            break
-    angle = math.acos(w)
-    if uniform(words) < 0.5:
-        angle = -angle
+            return w, uniform(words) < 0.5
+
+
+@compiled
+def von_mises(kappa: float, cosine: float, is_negative: bool) -> float:
+    """Make an angle of what was drawn."""
+    if kappa < _FLAT:
+        return math.pi * (2.0 * cosine - 1.0)
     # The remainder of a number below twice the divisor, which is exact.
-    turned = abs(angle) + math.pi
+    angle = math.acos(cosine)
+    turned = angle + math.pi
     if turned >= 2.0 * math.pi:
         turned -= 2.0 * math.pi
-    return -(turned - math.pi) if angle < 0.0 else turned - math.pi
+    return -(turned - math.pi) if is_negative and angle > 0.0 else turned - math.pi
 
 
 @compiled
 def draw(address: int, kappa: float, rows: Any) -> None:
     """Fill rows with four normals and an angle each, to try the draws."""
     words = words_at(address)
+    s = steepness(kappa)
     for index in range(len(rows)):
         row = rows[index]
-        row[0], row[1] = two_normals(words)
-        row[2], row[3] = two_normals(words)
-        row[4] = von_mises(words, kappa, steepness(kappa))
-
-
+        row[0], row[1] = two_normals(*pair_in_circle(words))
+        row[2], row[3] = two_normals(*pair_in_circle(words))
+        row[4] = von_mises(kappa, *cosine_of_angle(words, kappa, s))

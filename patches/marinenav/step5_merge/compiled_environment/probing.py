@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from legacy_marinenav.marinenav_env.envs.marinenav_env import MarineNavEnv3
-from patches.marinenav.step5_merge.compiled_environment import arithmetic, noise, sensing, stepping
+from patches.marinenav.step5_merge.compiled_environment import (
+    arithmetic,
+    noise,
+    sensing,
+    stepping,
+    tables,
+)
 from patches.marinenav.step5_merge.compiled_environment.arithmetic import FORMS, Forms
 from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
 from patches.marinenav.step5_merge.vector_environment import legacy, vessels
@@ -117,29 +123,32 @@ def motion_agrees(kernels: Kernels) -> bool:
     robot.compute_constant_matrices()
     keys = [key_of(environment.robots[index % FEW]) for index in range(VESSELS)]
     coefficients = coefficients_of(keys)
-    states = np.zeros((VESSELS, 10))
-    states[:, :2] = random.uniform(-5, environment.width, (VESSELS, 2))
-    states[:, 2] = random.uniform(0, 2 * math.pi, VESSELS)
-    states[:, 6:9] = random.uniform(-3, 3, (VESSELS, 3))
-    states[:, [2, 6, 7, 8]] = np.where(
+    rows = np.zeros((VESSELS, tables.VESSEL))
+    rows[:, :2] = random.uniform(-5, environment.width, (VESSELS, 2))
+    rows[:, [2, 6, 7, 8]] = np.where(
         random.uniform(size=(VESSELS, 4)) < 0.1,
         random.choice(_EDGES, (VESSELS, 4)),
-        states[:, [2, 6, 7, 8]],
+        random.uniform(-3, 3, (VESSELS, 4)),
     )
-    propulsion = _numbers(random, (VESSELS, 3)) * 10.0
-    goals = random.uniform(0, environment.width, (VESSELS, 2))
+    rows[:, tables.VESSEL_GOAL : tables.THRUSTS] = random.uniform(0, 40, (VESSELS, 2))
+    rows[:, tables.THRUSTS : tables.THRUSTER_ANGLES] = random.uniform(-500, 1000, (VESSELS, 2))
+    rows[:, tables.WIDTH :] = robot.width, robot.length
     if cores is None or current is None:
         return False
 
-    poses, velocities = states[:, :3].T.copy(), np.empty((2, 3, VESSELS))
-    velocities[1] = states[:, 6:9].T
+    goals, thrusts = rows[:, tables.VESSEL_GOAL : tables.THRUSTS], rows[:, tables.THRUSTS :][:, :2]
+    propulsion = np.array(
+        [vector_stepping.propulsion_of(robot, *each) for each in thrusts.tolist()]
+    )
+    poses, velocities = rows[:, :3].T.copy(), np.empty((2, 3, VESSELS))
+    velocities[1] = rows[:, tables.WATER : tables.PROGRESS].T
     before = lengths(goals - poses[:2].T)
     vessels.advance(poses, velocities, propulsion.T.copy(), coefficients, current, STEPS)
     after = lengths(goals - poses[:2].T)
     expected = np.column_stack([poses.T, *velocities.transpose(0, 2, 1), before - after])
-    if kernels.advance(STEPS, cores, environment.r, states, goals, propulsion, coefficients):
+    if kernels.advance(STEPS, cores, environment.r, rows, coefficients):
         return False
-    return states.tobytes() == expected.tobytes()
+    return rows[:, : tables.VESSEL_GOAL].tobytes() == expected.tobytes()
 
 
 def steps_agree(kernels: Kernels, *, is_legacy: bool, robots: int) -> bool:

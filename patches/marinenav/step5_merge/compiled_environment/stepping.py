@@ -7,20 +7,29 @@ Keeps:    everything that vector_environment.stepping keeps
 
 from __future__ import annotations
 
+import struct
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from patches.marinenav.step5_merge.vector_environment import stepping
-from patches.marinenav.step5_merge.vector_environment.coefficients import coefficients_of, key_of
+from patches.marinenav.step5_merge.compiled_environment import tables
+from patches.marinenav.step5_merge.compiled_environment.memory import Fleet, are_same, memory_of
+from patches.marinenav.step5_merge.vector_environment import legacy, stepping
+from patches.marinenav.step5_merge.vector_environment.coefficients import (
+    PARAMETERS,
+    coefficients_of,
+)
 from patches.marinenav.step5_merge.vector_environment.current import vortices_of
 from patches.marinenav.step5_merge.vector_environment.stepping import Course
 
 if TYPE_CHECKING:
-    from patches.marinenav.step5_merge.compiled_environment.loading import Kernels
+    from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
+    from patches.marinenav.step5_merge.vector_environment.coefficients import Coefficients
 
-_POSE = attrgetter("x", "y", "theta")
+_CHANGING = attrgetter("x", "y", "theta", "velocity_r", "goal")
+_HULL = attrgetter("left_pos", "right_pos", "width", "length")
+_MATRICES = attrgetter("M_RB", "M_A", "D")
+_PACK_CHANGING = struct.Struct(f"={tables.VESSEL_CHANGING}d").pack_into
+_ROW = 8 * tables.VESSEL
 
 
 def plot(
@@ -53,22 +62,50 @@ def _plot(
     cores = vortices_of(environment)
     if cores is None:
         return None
-    states = np.empty((len(robots), 10))
-    goals = np.empty((len(robots), 2))
-    propulsion = np.empty((len(robots), 3))
+    memory = memory_of(environment)
+    fleet = memory.fleet
+    if fleet.size != len(robots):
+        fleet = memory.fleet = Fleet(len(robots))
     thrusts = []
     for index, (robot, action) in enumerate(zip(robots, actions, strict=True)):
         left, right = stepping.changed_thrusts(robot, action, is_continuous_action)
         thrusts.append((left, right))
-        states[index, :3] = _POSE(robot)
-        states[index, 6:9] = robot.velocity_r
-        goals[index] = robot.goal
-        propulsion[index] = stepping.propulsion_of(robot, left, right)
-    coefficients = coefficients_of([key_of(robot) for robot in robots])
-    if kernels.advance(substeps, cores, environment.r, states, goals, propulsion, coefficients):
+        x, y, heading, water, goal = _CHANGING(robot)
+        _PACK_CHANGING(
+            fleet.bytes, index * _ROW,
+            x, y, heading, 0.0, 0.0, 0.0, *water.tolist(), 0.0, *goal.tolist(), left, right,
+        )  # fmt: skip
+    coefficients = _coefficients(fleet, robots)
+    if coefficients is None:
+        return None
+    vessels = fleet.vessels
+    if kernels.advance(substeps, cores, environment.r, vessels, coefficients):
         return None
     return Course(
-        states[:, :3], states[:, 3:6].copy(), states[:, 6:9].copy(), thrusts, states[:, 9]
-    )  # fmt: skip
+        poses=vessels[:, : tables.GROUND],
+        ground=vessels[:, tables.GROUND : tables.WATER].copy(),
+        water=vessels[:, tables.WATER : tables.PROGRESS].copy(),
+        thrusts=thrusts,
+        progress=vessels[:, tables.PROGRESS],
+    )
 
 
+def _coefficients(fleet: Fleet, robots: list[Any]) -> Coefficients | None:
+    """Return the constants of the fleet, and write those of its hulls where they changed."""
+    is_known = fleet.coefficients is not None
+    for index, robot in enumerate(robots):
+        matrices = tuple([matrix.tobytes() for matrix in _MATRICES(robot)])
+        parameters, hull = PARAMETERS(robot), _HULL(robot)
+        constants = (*hull, *parameters)
+        key = (*parameters, *matrices)
+        if are_same(constants, fleet.constants[index]) and matrices == fleet.keys[index][-3:]:
+            continue
+        if not legacy.are_plain(hull):
+            return None
+        fleet.vessels[index, tables.THRUSTER_ANGLES :] = hull
+        fleet.constants[index], fleet.keys[index] = constants, key
+        is_known = False
+    if not is_known:
+        fleet.coefficients = None
+        fleet.coefficients = coefficients_of(fleet.keys)
+    return fleet.coefficients

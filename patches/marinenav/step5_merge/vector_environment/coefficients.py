@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Key = tuple[Hashable, ...]
 
-_PARAMETERS = attrgetter(
+PARAMETERS = attrgetter(
     "dt", "m", "xDotU", "yDotV", "yDotR", "xUU", "yVV", "yRV", "yVR", "yRR", "nVV", "nRV", "nVR", "nRR"
 )  # fmt: skip
 
@@ -64,7 +64,7 @@ class Coefficients:
 def key_of(robot: Any) -> Key:
     """Return everything that a vessel's coefficients depend on."""
     matrices = (robot.M_RB.tobytes(), robot.M_A.tobytes(), robot.D.tobytes())
-    return (*_PARAMETERS(robot), *matrices)
+    return (*PARAMETERS(robot), *matrices)
 
 
 def coefficients_of(keys: Sequence[Key]) -> Coefficients:

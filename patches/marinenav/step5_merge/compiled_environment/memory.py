@@ -1,0 +1,77 @@
+"""What is kept about an environment between calls: arrays, and what was last written into them.
+
+Robots may be changed in any way from outside. Their numbers are read in every call; those that rarely change are
+compared by identity with what was read last, which for numbers means that they are the same and of the same type.
+"""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from patches.marinenav.step5_merge.compiled_environment import tables
+from patches.marinenav.step5_merge.compiled_environment.generators import Generators
+
+if TYPE_CHECKING:
+    from patches.marinenav.step5_merge.vector_environment.coefficients import Coefficients, Key
+
+Things = tuple[Any, ...]
+
+
+def are_same(some: Things, others: Things) -> bool:
+    """Return whether two tuples hold the very same objects."""
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
+class Fleet:
+    """Arrays for so many robots that move."""
+
+    def __init__(self, robots: int) -> None:
+        self.size = robots
+        self.vessels = np.zeros((robots, tables.VESSEL))
+        self.bytes = memoryview(self.vessels).cast("B")
+        self.constants: list[Things] = [()] * robots
+        self.keys: list[Key] = [()] * robots
+        self.coefficients: Coefficients | None = None
+
+
+class Lookout:
+    """Arrays for so many robots that look at each other and at so many obstacles."""
+
+    def __init__(self, robots: int, obstacles: int) -> None:
+        self.size = robots, obstacles
+        things = robots + obstacles
+        self.observers = np.zeros((robots, tables.OBSERVER))
+        self.bytes = memoryview(self.observers).cast("B")
+        self.constants: list[Things] = [()] * robots
+        self.things = np.zeros((things, tables.THING))
+        self.obstacles: Things = ()
+        self.summary = np.zeros((robots, tables.SUMMARY), dtype=np.int64)
+        self.own = np.empty((robots, tables.OWN))
+        self.angles = np.zeros(robots)
+        self.found = np.empty((robots * things, tables.FOUND))
+        self.gaps = np.empty((2, robots * things))
+        self.numbers = np.empty((2, robots * things), dtype=np.int64)
+
+
+class Memory:
+    """What is kept about one environment."""
+
+    def __init__(self) -> None:
+        self.generators = Generators()
+        self.fleet = Fleet(1)
+        self.lookout = Lookout(1, 0)
+
+
+_memories: WeakKeyDictionary[Any, Memory] = WeakKeyDictionary()
+
+
+def memory_of(environment: Any) -> Memory:
+    """Return what is kept about an environment, for as long as that lives."""
+    memory = _memories.get(environment)
+    if memory is None:
+        memory = _memories[environment] = Memory()
+    return memory
