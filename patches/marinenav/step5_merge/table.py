@@ -18,3 +18,6 @@ ENVIRONMENT_ROWS = (
     Replacement(_ENVIRONMENT, "get_observations", compiled_environment.get_observations),
 )
 REPLACEMENTS = (*agents.ROWS, *UPDATE_ROWS, *ENVIRONMENT_ROWS)
+
+# Reading the table comes before anything is measured.
+compiled_environment.prepare()

@@ -17,13 +17,20 @@ from typing import TYPE_CHECKING, Any
 from patches.marinenav.step5_merge import vector_environment
 from patches.marinenav.step5_merge.compiled_environment import loading, sensing, stepping
 from patches.marinenav.step5_merge.vector_environment.stepping import carry_out
+from patches.settings import chosen_kernels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from patches.marinenav.step5_merge.vector_environment.sensing import Observed
 
-__all__ = ["get_observations", "step"]
+__all__ = ["get_observations", "prepare", "step"]
+
+
+def prepare() -> None:
+    """Compile what will be needed, or read it from the cache, and try it: no step is to wait for that."""
+    if chosen_kernels() != "numpy":
+        loading.verdict()
 
 
 def step(self: Any, actions: Sequence[Any], is_continuous_action: bool = True) -> tuple[Any, ...]:

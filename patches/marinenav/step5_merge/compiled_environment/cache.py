@@ -19,12 +19,21 @@ from typing import TYPE_CHECKING, Any
 import numba
 from numba.core import caching
 
-from patches.marinenav.step5_merge import vector_environment
+from patches.marinenav.step5_merge.compiled_environment import (
+    arithmetic,
+    looking,
+    motion,
+    noise,
+    tables,
+)
+from patches.marinenav.step5_merge.compiled_environment import encounters as meeting
+from patches.marinenav.step5_merge.vector_environment import coefficients, encounters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_SOURCES = (Path(__file__).parent, Path(vector_environment.__file__).parent)
+_SOURCES = (arithmetic, coefficients, encounters, looking, meeting, motion, noise, tables)
+"""What compiled code is made of, constants included."""
 _PACKAGES = ("numba", "llvmlite", "numpy")
 
 
@@ -46,8 +55,7 @@ def _version() -> str:
     for package in _PACKAGES:
         digest.update(f"{package} {metadata.version(package)}".encode())
     for source in _SOURCES:
-        for path in sorted(source.glob("*.py")):
-            digest.update(path.read_bytes())
+        digest.update(Path(str(source.__file__)).read_bytes())
     return digest.hexdigest()[:16]
 
 

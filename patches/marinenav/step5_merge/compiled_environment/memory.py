@@ -6,6 +6,7 @@ compared by identity with what was read last, which for numbers means that they 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import is_
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -13,10 +14,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from patches.marinenav.step5_merge.compiled_environment import tables
-from patches.marinenav.step5_merge.compiled_environment.generators import Generators
 
 if TYPE_CHECKING:
-    from patches.marinenav.step5_merge.vector_environment.coefficients import Coefficients, Key
+    from patches.marinenav.step5_merge.vector_environment.coefficients import Coefficients
+    from patches.marinenav.step5_merge.vector_environment.legacy import Array
 
 Things = tuple[Any, ...]
 
@@ -24,6 +25,18 @@ Things = tuple[Any, ...]
 def are_same(some: Things, others: Things) -> bool:
     """Return whether two tuples hold the very same objects."""
     return len(some) == len(others) and all(map(is_, some, others))
+
+
+@dataclass(frozen=True, slots=True)
+class Water:
+    """The cores of an environment."""
+
+    cores: Things
+    """Their numbers."""
+    tree: bytes
+    """Where the search tree has them."""
+    table: Array
+    """Centres and circulations."""
 
 
 class Fleet:
@@ -34,7 +47,7 @@ class Fleet:
         self.vessels = np.zeros((robots, tables.VESSEL))
         self.bytes = memoryview(self.vessels).cast("B")
         self.constants: list[Things] = [()] * robots
-        self.keys: list[Key] = [()] * robots
+        self.matrices: list[list[bytes]] = [[]] * robots
         self.coefficients: Coefficients | None = None
 
 
@@ -50,6 +63,7 @@ class Lookout:
         self.things = np.zeros((things, tables.THING))
         self.obstacles: Things = ()
         self.summary = np.zeros((robots, tables.SUMMARY), dtype=np.int64)
+        self.generators: Things = ()
         self.own = np.empty((robots, tables.OWN))
         self.angles = np.zeros(robots)
         self.found = np.empty((robots * things, tables.FOUND))
@@ -61,7 +75,7 @@ class Memory:
     """What is kept about one environment."""
 
     def __init__(self) -> None:
-        self.generators = Generators()
+        self.water = Water((), b"", np.empty((0, 3)))
         self.fleet = Fleet(1)
         self.lookout = Lookout(1, 0)
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from legacy_marinenav.marinenav_env.envs.utils.robot import Robot
 from patches.marinenav.step5_merge.compiled_environment import tables
+from patches.marinenav.step5_merge.compiled_environment.generators import enter, noted
 from patches.marinenav.step5_merge.compiled_environment.memory import Lookout, are_same, memory_of
 from patches.marinenav.step5_merge.compiled_environment.telling import tell
 from patches.marinenav.step5_merge.vector_environment import legacy, sensing
@@ -74,24 +75,30 @@ def _look(
     ):
         return None
     memory = memory_of(environment)
-    if memory.lookout.size != (len(robots), len(obstacles)):
+    former = memory.lookout
+    if former.size != (len(robots), len(obstacles)):
         memory.lookout = Lookout(len(robots), len(obstacles))
     lookout = memory.lookout
     if not (_see_obstacles(obstacles, lookout) and _see_robots(robots, lookout)):
         return None
-    generators = [constants[-1] for constants in lookout.constants]
-    count = len(environment.robots)
-    if not memory.generators.enter(generators, active, count, lookout.summary):
-        return None
+    generators = tuple([constants[-1] for constants in lookout.constants])
+    if not are_same(generators, lookout.generators):
+        known = noted(former.generators, former.summary)
+        if not _meet(generators, lookout, known):
+            return None
     result = kernels.look(in_robot_frame, len(obstacles), lookout)
-    if result == _HAS_OTHER_DRAWS and memory.generators.learn_again(
-        generators, active, lookout.summary
-    ):
+    if result == _HAS_OTHER_DRAWS and _meet(generators, lookout, {}):
         result = kernels.look(in_robot_frame, len(obstacles), lookout)
-    if result != _HAS_LOOKED:
-        return None
-    memory.generators.keep(active, lookout.summary)
-    return lookout
+    return lookout if result == _HAS_LOOKED else None
+
+
+def _meet(generators: tuple[Any, ...], lookout: Lookout, known: dict[int, Any]) -> bool:
+    """Write down who draws from which generator; return whether all of those may be drawn from."""
+    lookout.generators = ()
+    if enter(generators, lookout.summary, known):
+        lookout.generators = generators
+        return True
+    return False
 
 
 def _see_obstacles(obstacles: Any, lookout: Lookout) -> bool:

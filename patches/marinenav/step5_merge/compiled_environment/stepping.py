@@ -8,25 +8,37 @@ Keeps:    everything that vector_environment.stepping keeps
 from __future__ import annotations
 
 import struct
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from patches.marinenav.step5_merge.compiled_environment import tables
-from patches.marinenav.step5_merge.compiled_environment.memory import Fleet, are_same, memory_of
+from patches.marinenav.step5_merge.compiled_environment.memory import (
+    Fleet,
+    Water,
+    are_same,
+    memory_of,
+)
 from patches.marinenav.step5_merge.vector_environment import legacy, stepping
 from patches.marinenav.step5_merge.vector_environment.coefficients import (
     PARAMETERS,
     coefficients_of,
+    key_of,
 )
 from patches.marinenav.step5_merge.vector_environment.current import vortices_of
 from patches.marinenav.step5_merge.vector_environment.stepping import Course
 
 if TYPE_CHECKING:
     from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
+    from patches.marinenav.step5_merge.compiled_environment.memory import Memory
     from patches.marinenav.step5_merge.vector_environment.coefficients import Coefficients
+    from patches.marinenav.step5_merge.vector_environment.legacy import Array
 
 _CHANGING = attrgetter("x", "y", "theta", "velocity_r", "goal")
-_HULL = attrgetter("left_pos", "right_pos", "width", "length")
+_CORE = attrgetter("x", "y", "clockwise", "Gamma")
+_CONSTANTS = attrgetter("left_pos", "right_pos", "width", "length", *PARAMETERS)
+_HULL = 4
+"""How many of them are the hull's."""
 _MATRICES = attrgetter("M_RB", "M_A", "D")
 _PACK_CHANGING = struct.Struct(f"={tables.VESSEL_CHANGING}d").pack_into
 _ROW = 8 * tables.VESSEL
@@ -59,10 +71,10 @@ def _plot(
     substeps = robots[0].N
     if not stepping.are_supported(environment, robots, substeps):
         return None
-    cores = vortices_of(environment)
+    memory = memory_of(environment)
+    cores = _cores(memory, environment)
     if cores is None:
         return None
-    memory = memory_of(environment)
     fleet = memory.fleet
     if fleet.size != len(robots):
         fleet = memory.fleet = Fleet(len(robots))
@@ -90,22 +102,31 @@ def _plot(
     )
 
 
+def _cores(memory: Memory, environment: Any) -> Array | None:
+    """Return centres and circulations of the cores; None if only the legacy code knows the current."""
+    cores = tuple(chain.from_iterable(map(_CORE, environment.cores)))
+    tree = environment.core_centers.data.tobytes() if cores else b""
+    if not (tree == memory.water.tree and are_same(cores, memory.water.cores)):
+        table = vortices_of(environment)
+        if table is None:
+            return None
+        memory.water = Water(cores, tree, table)
+    return memory.water.table
+
+
 def _coefficients(fleet: Fleet, robots: list[Any]) -> Coefficients | None:
     """Return the constants of the fleet, and write those of its hulls where they changed."""
-    is_known = fleet.coefficients is not None
     for index, robot in enumerate(robots):
-        matrices = tuple([matrix.tobytes() for matrix in _MATRICES(robot)])
-        parameters, hull = PARAMETERS(robot), _HULL(robot)
-        constants = (*hull, *parameters)
-        key = (*parameters, *matrices)
-        if are_same(constants, fleet.constants[index]) and matrices == fleet.keys[index][-3:]:
-            continue
-        if not legacy.are_plain(hull):
-            return None
-        fleet.vessels[index, tables.THRUSTER_ANGLES :] = hull
-        fleet.constants[index], fleet.keys[index] = constants, key
-        is_known = False
-    if not is_known:
-        fleet.coefficients = None
-        fleet.coefficients = coefficients_of(fleet.keys)
+        constants = _CONSTANTS(robot)
+        matrices = [matrix.tobytes() for matrix in _MATRICES(robot)]
+        if matrices != fleet.matrices[index] or not are_same(constants, fleet.constants[index]):
+            fleet.coefficients = None
+            fleet.constants[index] = ()
+            hull = constants[:_HULL]
+            if not legacy.are_plain(hull):
+                return None
+            fleet.vessels[index, tables.THRUSTER_ANGLES :] = hull
+            fleet.constants[index], fleet.matrices[index] = constants, matrices
+    if fleet.coefficients is None:
+        fleet.coefficients = coefficients_of([key_of(robot) for robot in robots])
     return fleet.coefficients
