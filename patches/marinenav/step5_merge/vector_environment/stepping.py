@@ -145,6 +145,9 @@ def plot(
             fleet.substeps,
         )
         after = _goal_distances(fleet)
+        # The legacy code stops where a number is lost: the search for the nearest cores refuses it.
+        if not (np.isfinite(fleet.poses).all() and np.isfinite(fleet.velocities).all()):
+            return None
     except Exception:  # whatever it was, the legacy step raises it at the proper place
         return None
     ground, water = fleet.velocities
