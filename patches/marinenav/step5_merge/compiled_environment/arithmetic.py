@@ -34,14 +34,16 @@ def compiled(function: Any) -> Any:
     return njit(error_model="numpy")(function)
 
 
-@intrinsic
-def fused(_context: Any, _a: Any, _b: Any, _c: Any) -> Any:
-    """Return a * b + c, rounded once."""
+def _fused(_context: Any, _a: Any, _b: Any, _c: Any) -> Any:
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.fma(*arguments)
 
     return float64(float64, float64, float64), generate
+
+
+fused: Any = intrinsic(_fused)
+"""Returns a * b + c, rounded once."""
 
 
 @compiled
@@ -55,9 +57,7 @@ def sum_of_two(form: int, a: float, x: float, b: float, y: float) -> float:
 
 
 @compiled
-def sum_of_three(
-    form: int, a: float, x: float, b: float, y: float, c: float, z: float
-) -> float:
+def sum_of_three(form: int, a: float, x: float, b: float, y: float, c: float, z: float) -> float:
     """Return a * x + b * y + c * z."""
     if form == FIRST_FUSED:
         return 0.0 + fused(c, z, fused(a, x, b * y))

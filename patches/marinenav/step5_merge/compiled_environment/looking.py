@@ -87,10 +87,13 @@ def look(
 
 @compiled
 def _are_moderate(table: Any) -> bool:
+    largest = 0.0
     for value in table.flat:
-        if not abs(value) < _LARGEST:
-            return False
-    return True
+        # Written so that one that is not a number counts as large.
+        largest = max(largest, abs(value))
+        if not largest < _LARGEST:
+            break
+    return largest < _LARGEST
 
 
 @compiled
@@ -99,27 +102,19 @@ def _look_around(
     things: Any, own: Any, angle_owed: Any, found: Any, gaps: Any, numbers: Any,
 ) -> int:  # fmt: skip
     """Let one robot look; return how many objects it found."""
-    dot, turned = forms[0], forms[1]
-    cosine, sine = math.cos(robot[tables.HEADING]), math.sin(robot[tables.HEADING])
-    x, y, radius = robot[tables.X], robot[tables.Y], robot[tables.RADIUS]
-    shift_x = sum_of_two(turned, -cosine, x, -sine, y)
-    shift_y = sum_of_two(turned, sine, x, -cosine, y)
-    goal_x, goal_y = robot[tables.GOAL_X], robot[tables.GOAL_Y]
-    own[0] = sum_of_two(turned, cosine, goal_x, sine, goal_y) + shift_x
-    own[1] = sum_of_two(turned, -sine, goal_x, cosine, goal_y) + shift_y
-    v_x, v_y = robot[tables.V_X], robot[tables.V_Y]
-    own[2] = sum_of_two(turned, cosine, v_x, sine, v_y)
-    own[3] = sum_of_two(turned, -sine, v_x, cosine, v_y)
+    frame = _look_at_itself(forms, robot, own)
     events = 0
-    to_goal_x, to_goal_y = goal_x - x, goal_y - y
-    goal_distance = math.sqrt(sum_of_two(dot, to_goal_x, to_goal_x, to_goal_y, to_goal_y))
+    to_goal_x, to_goal_y = (
+        robot[tables.GOAL_X] - robot[tables.X],
+        robot[tables.GOAL_Y] - robot[tables.Y],
+    )
+    goal_distance = math.sqrt(sum_of_two(forms[0], to_goal_x, to_goal_x, to_goal_y, to_goal_y))
     if goal_distance <= robot[tables.GOAL_REACH]:
         events |= tables.REACHED
 
     words = words_at(summary[tables.ADDRESS])
-    kappa, ratio = robot[tables.KAPPA], robot[tables.RATIO]
+    kappa = robot[tables.KAPPA]
     s = steepness(kappa)
-    half_angle = 0.5 * robot[tables.ANGLE]
     has_collided = robot[tables.HAS_COLLIDED] != 0.0
     count = 0
     for number in range(len(things)):
@@ -128,52 +123,97 @@ def _look_around(
         thing = things[number]
         position_pair = pair_in_circle(words)
         velocity_pair = pair_in_circle(words)
-        cosine_drawn, is_negative = cosine_of_angle(words, kappa, s)
+        angle_drawn = cosine_of_angle(words, kappa, s)
         if _is_out_of_sight(robot, thing):
             continue
-        noise_x, noise_y = two_normals(*position_pair)
-        angle = von_mises(kappa, cosine_drawn, is_negative)
-        # The generator adds the mean, which turns -0.0 into 0.0.
-        p_x = thing[0] + (0.0 + robot[tables.POSITION_DEVIATION] * noise_x)
-        p_y = thing[1] + (0.0 + robot[tables.POSITION_DEVIATION] * noise_y)
-        r = ratio * thing[4] + (1.0 - ratio) * angle / math.pi * thing[4]
-        near_x = sum_of_two(turned, cosine, p_x, sine, p_y) + shift_x
-        near_y = sum_of_two(turned, -sine, p_x, cosine, p_y) + shift_y
-        distance = math.sqrt(sum_of_two(dot, near_x, near_x, near_y, near_y))
-        if distance > robot[tables.RANGE] + r:
+        radius = _detect(forms, frame, robot, thing, position_pair, angle_drawn, found[count])
+        if math.isnan(radius):
             continue
-        if half_angle < math.pi and not (-half_angle <= math.atan2(near_y, near_x) <= half_angle):
-            continue
-        if not has_collided:
-            square = math.pow(x - thing[0], two) + math.pow(y - thing[1], two)
-            has_collided = math.sqrt(square) - thing[4] - radius <= 0.0
-            if has_collided:
-                events |= tables.COLLIDED
-        noise_v_x, noise_v_y = two_normals(*velocity_pair)
-        p_v_x = thing[2] + (0.0 + robot[tables.VELOCITY_DEVIATION] * noise_v_x)
-        p_v_y = thing[3] + (0.0 + robot[tables.VELOCITY_DEVIATION] * noise_v_y)
-        observed = found[count]
-        if in_robot_frame:
-            observed[0], observed[1] = near_x, near_y
-            observed[2] = sum_of_two(turned, cosine, p_v_x, sine, p_v_y)
-            observed[3] = sum_of_two(turned, -sine, p_v_x, cosine, p_v_y)
-        else:
-            observed[0], observed[1], observed[2], observed[3] = p_x, p_y, p_v_x, p_v_y
-        gaps[0, count] = r
-        square = math.pow(observed[0], two) + math.pow(observed[1], two)
-        gaps[1, count] = math.sqrt(square) - r - radius
+        if not has_collided and _touch(two, robot, thing):
+            has_collided = True
+            events |= tables.COLLIDED
+        _add_velocity(forms, frame, in_robot_frame, robot, thing, velocity_pair, found[count])
+        gaps[0, count] = radius
+        square = math.pow(found[count, 0], two) + math.pow(found[count, 1], two)
+        gaps[1, count] = math.sqrt(square) - radius - robot[tables.RADIUS]
         numbers[0, count] = number
         count += 1
     _sort(count, gaps[1], numbers[1])
     summary[tables.COUNT] = count
-    chosen = min(count, max(summary[tables.LIMIT], 0))
+    nearest = numbers[1, : min(count, max(summary[tables.LIMIT], 0))]
+    v_x, v_y = robot[tables.V_X], robot[tables.V_Y]
     if in_robot_frame:
         v_x, v_y = own[2], own[3]
     events |= _apply_regulations(
-        forms, two, robot, v_x, v_y, found, gaps[0], numbers[1, :chosen], angle_owed
-    )
+        forms, two, robot, v_x, v_y, found, gaps[0], nearest, angle_owed
+    )  # fmt: skip
     summary[tables.EVENTS] = events
     return count
+
+
+@compiled
+def _look_at_itself(forms: Any, robot: Any, own: Any) -> tuple[float, float, float, float]:
+    """Note a robot's goal and velocity in its frame; return that frame: cosine, sine and shift."""
+    turned = forms[1]
+    cosine, sine = math.cos(robot[tables.HEADING]), math.sin(robot[tables.HEADING])
+    x, y = robot[tables.X], robot[tables.Y]
+    shift_x = sum_of_two(turned, -cosine, x, -sine, y)
+    shift_y = sum_of_two(turned, sine, x, -cosine, y)
+    x, y = robot[tables.GOAL_X], robot[tables.GOAL_Y]
+    own[0] = sum_of_two(turned, cosine, x, sine, y) + shift_x
+    own[1] = sum_of_two(turned, -sine, x, cosine, y) + shift_y
+    x, y = robot[tables.V_X], robot[tables.V_Y]
+    own[2] = sum_of_two(turned, cosine, x, sine, y)
+    own[3] = sum_of_two(turned, -sine, x, cosine, y)
+    return cosine, sine, shift_x, shift_y
+
+
+@compiled
+def _detect(
+    forms: Any, frame: Any, robot: Any, thing: Any, position_pair: Any, angle_drawn: Any, observed: Any
+) -> float:  # fmt: skip
+    """Note where a thing seems to be, in the world and in the robot's frame; return its radius, nan if undetected."""
+    cosine, sine, shift_x, shift_y = frame
+    dot, turned = forms[0], forms[1]
+    noise_x, noise_y = two_normals(*position_pair)
+    # The generator adds the mean, which turns -0.0 into 0.0.
+    x = thing[0] + (0.0 + robot[tables.POSITION_DEVIATION] * noise_x)
+    y = thing[1] + (0.0 + robot[tables.POSITION_DEVIATION] * noise_y)
+    angle, ratio = von_mises(robot[tables.KAPPA], *angle_drawn), robot[tables.RATIO]
+    radius = ratio * thing[4] + (1.0 - ratio) * angle / math.pi * thing[4]
+    near_x = sum_of_two(turned, cosine, x, sine, y) + shift_x
+    near_y = sum_of_two(turned, -sine, x, cosine, y) + shift_y
+    distance = math.sqrt(sum_of_two(dot, near_x, near_x, near_y, near_y))
+    if distance > robot[tables.RANGE] + radius:
+        return math.nan
+    half_angle = 0.5 * robot[tables.ANGLE]
+    if half_angle < math.pi and not (-half_angle <= math.atan2(near_y, near_x) <= half_angle):
+        return math.nan
+    observed[0], observed[1], observed[2], observed[3] = near_x, near_y, x, y
+    return radius
+
+
+@compiled
+def _touch(two: float, robot: Any, thing: Any) -> bool:
+    x, y = robot[tables.X] - thing[0], robot[tables.Y] - thing[1]
+    distance = math.sqrt(math.pow(x, two) + math.pow(y, two))
+    return distance - thing[4] - robot[tables.RADIUS] <= 0.0
+
+
+@compiled
+def _add_velocity(
+    forms: Any, frame: Any, in_robot_frame: bool, robot: Any, thing: Any, velocity_pair: Any, observed: Any
+) -> None:  # fmt: skip
+    """Complete what was detected, in the frame that is asked for."""
+    cosine, sine, _, _ = frame
+    noise_x, noise_y = two_normals(*velocity_pair)
+    x = thing[2] + (0.0 + robot[tables.VELOCITY_DEVIATION] * noise_x)
+    y = thing[3] + (0.0 + robot[tables.VELOCITY_DEVIATION] * noise_y)
+    if in_robot_frame:
+        observed[2] = sum_of_two(forms[1], cosine, x, sine, y)
+        observed[3] = sum_of_two(forms[1], -sine, x, cosine, y)
+    else:
+        observed[0], observed[1], observed[2], observed[3] = observed[2], observed[3], x, y
 
 
 @compiled

@@ -138,7 +138,12 @@ def advance(
     """
     nearest = scratch[: len(cores)]
     numbers = scratch[len(cores) :].ravel()
-    terms, motion, changes, propulsion = numbers[:54], numbers[54:63], numbers[63:69], numbers[69:72]
+    terms, motion, changes, propulsion = (
+        numbers[:54],
+        numbers[54:63],
+        numbers[63:69],
+        numbers[69:72],
+    )
     dot, turned, pair, triple = forms
     for index in range(len(vessels)):
         vessel = vessels[index]

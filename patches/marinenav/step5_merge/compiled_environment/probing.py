@@ -37,7 +37,17 @@ CROWD = 40
 FEW = 5
 STEPS = 3
 
-_EDGES = (0.0, -0.0, 1.0, -1.0, 5e-324, math.pi, 2 * math.pi, math.nextafter(2 * math.pi, 0.0), 1e-8)
+_EDGES = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    5e-324,
+    math.pi,
+    2 * math.pi,
+    math.nextafter(2 * math.pi, 0.0),
+    1e-8,
+)
 
 
 def try_kernels() -> tuple[Kernels | None, str]:
