@@ -47,7 +47,7 @@ fused: Any = intrinsic(_fused)
 
 
 @compiled
-def sum_of_two(form: int, a: float, x: float, b: float, y: float) -> float:
+def sum_of_two(form: int, a: float, x: float, b: float, y: float) -> Any:
     """Return a * x + b * y; never -0.0, because BLAS adds to a zero."""
     if form == FIRST_FUSED:
         return 0.0 + fused(a, x, b * y)
@@ -57,7 +57,7 @@ def sum_of_two(form: int, a: float, x: float, b: float, y: float) -> float:
 
 
 @compiled
-def sum_of_three(form: int, a: float, x: float, b: float, y: float, c: float, z: float) -> float:
+def sum_of_three(form: int, a: float, x: float, b: float, y: float, c: float, z: float) -> Any:
     """Return a * x + b * y + c * z."""
     if form == FIRST_FUSED:
         return 0.0 + fused(c, z, fused(a, x, b * y))

@@ -11,7 +11,7 @@ from patches.marinenav.step5_merge.compiled_environment import arithmetic, looki
 
 if TYPE_CHECKING:
     from patches.marinenav.step5_merge.compiled_environment.arithmetic import Forms
-    from patches.marinenav.step5_merge.compiled_environment.sensing import Lookout
+    from patches.marinenav.step5_merge.compiled_environment.memory import Lookout
     from patches.marinenav.step5_merge.vector_environment.coefficients import Coefficients
     from patches.marinenav.step5_merge.vector_environment.legacy import Array
 

@@ -171,7 +171,7 @@ def _look_at_itself(forms: Any, robot: Any, own: Any) -> tuple[float, float, flo
 @compiled
 def _detect(
     forms: Any, frame: Any, robot: Any, thing: Any, position_pair: Any, angle_drawn: Any, observed: Any
-) -> float:  # fmt: skip
+) -> Any:  # fmt: skip
     """Note where a thing seems to be, in the world and in the robot's frame; return its radius, nan if undetected."""
     cosine, sine, shift_x, shift_y = frame
     dot, turned = forms[0], forms[1]
@@ -194,7 +194,7 @@ def _detect(
 
 
 @compiled
-def _touch(two: float, robot: Any, thing: Any) -> bool:
+def _touch(two: float, robot: Any, thing: Any) -> Any:
     x, y = robot[tables.X] - thing[0], robot[tables.Y] - thing[1]
     distance = math.sqrt(math.pow(x, two) + math.pow(y, two))
     return distance - thing[4] - robot[tables.RADIUS] <= 0.0
@@ -217,7 +217,7 @@ def _add_velocity(
 
 
 @compiled
-def _is_out_of_sight(robot: Any, thing: Any) -> bool:
+def _is_out_of_sight(robot: Any, thing: Any) -> Any:
     """Return whether no noise that can be drawn brings a thing into the sensor's range."""
     offset_x, offset_y = thing[0] - robot[tables.X], thing[1] - robot[tables.Y]
     reach = (

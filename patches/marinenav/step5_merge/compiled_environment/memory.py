@@ -45,7 +45,7 @@ class Fleet:
     def __init__(self, robots: int) -> None:
         self.size = robots
         self.vessels = np.zeros((robots, tables.VESSEL))
-        self.bytes = memoryview(self.vessels).cast("B")
+        self.bytes = self.vessels.data.cast("B")
         self.constants: list[Things] = [()] * robots
         self.matrices: list[list[bytes]] = [[]] * robots
         self.coefficients: Coefficients | None = None
@@ -58,7 +58,7 @@ class Lookout:
         self.size = robots, obstacles
         things = robots + obstacles
         self.observers = np.zeros((robots, tables.OBSERVER))
-        self.bytes = memoryview(self.observers).cast("B")
+        self.bytes = self.observers.data.cast("B")
         self.constants: list[Things] = [()] * robots
         self.things = np.zeros((things, tables.THING))
         self.obstacles: Things = ()

@@ -31,12 +31,14 @@ _FLAT = 1e-8
 _NEARLY_FLAT = 1e-5
 
 
-@intrinsic
-def _pointer(_context: Any, _address: Any) -> Any:
+def _as_pointer(_context: Any, _address: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
 
     return types.CPointer(types.uint32)(types.int64), generate
+
+
+_pointer: Any = intrinsic(_as_pointer)
 
 
 @compiled

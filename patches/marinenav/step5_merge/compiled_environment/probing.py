@@ -7,6 +7,7 @@ whole steps are held to the legacy code itself. If anything differs, compiled co
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from types import MethodType
 from typing import Any
@@ -58,7 +59,7 @@ def try_kernels() -> tuple[Kernels | None, str]:
         if forms is None:
             return None, "matrix products are rounded in a way that it cannot follow"
         found = Kernels(forms)
-        checks = {
+        checks: dict[str, Callable[[Kernels], bool]] = {
             "noise": draws_agree,
             "motion": motion_agrees,
             "perception": partial(steps_agree, is_legacy=False, robots=CROWD),
@@ -183,7 +184,8 @@ def steps_agree(kernels: Kernels, *, is_legacy: bool, robots: int) -> bool:
 
 def _environment(robots: int) -> Any:
     """A small map on which robots meet, touch and arrive."""
-    environment = MarineNavEnv3(seed=4)
+    make: Any = MarineNavEnv3
+    environment = make(seed=4)
     environment.get_observations = lambda: None
     environment.num_robots, environment.num_cores, environment.num_obs = robots, 4, 4
     environment.width = environment.height = 40

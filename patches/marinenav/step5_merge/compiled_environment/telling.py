@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from patches.marinenav.step5_merge.vector_environment import sensing
 if TYPE_CHECKING:
     from patches.marinenav.step5_merge.compiled_environment.memory import Lookout
     from patches.marinenav.step5_merge.vector_environment.sensing import Observation
+
+_COMPUTE_TURN_ANGLE: Final[Any] = compute_turn_angle
 
 
 def tell(
@@ -76,6 +78,6 @@ def _mark(
     if happened >= tables.LACKS_ANGLE:
         for rank, vehicle in enumerate(nearest):
             if happened & (tables.LACKS_ANGLE << rank):
-                compute_turn_angle(own[2:4], vehicle, robot.r)  # for its warnings
+                _COMPUTE_TURN_ANGLE(own[2:4], vehicle, robot.r)  # for its warnings
     if happened & tables.HAS_ANGLE:
         robot.phi = np.float64(angle)
