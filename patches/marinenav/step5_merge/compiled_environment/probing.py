@@ -7,10 +7,9 @@ whole steps are held to the legacy code itself. If anything differs, compiled co
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +29,9 @@ from patches.marinenav.step5_merge.vector_environment import stepping as vector_
 from patches.marinenav.step5_merge.vector_environment.coefficients import coefficients_of, key_of
 from patches.marinenav.step5_merge.vector_environment.current import current_of, vortices_of
 from patches.marinenav.step5_merge.vector_environment.legacy import Array, lengths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PRODUCTS = 2000
 VESSELS = 3000
