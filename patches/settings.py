@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 MODES: Final = ("fast", "exact")
 EXTRAS: Final = ("compile",)
+KERNELS: Final = ("auto", "numpy")
+KERNELS_VARIABLE: Final = "PATCHES_KERNELS"
+"""``numpy`` keeps compiled code out where there is numba; it is the same to the last bit, and slower."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +30,8 @@ class Settings:
     buffer_device: torch.device | None = None
     """Where replay lives; None is the agent's device."""
     extras: frozenset[str] = frozenset()
+    kernels: str = "auto"
+    """Whether the environment may be computed by compiled code."""
 
     @property
     def is_exact(self) -> bool:
@@ -53,7 +59,17 @@ def make_settings(
     if "compile" in chosen:
         _require_compiler()
     device = None if buffer_device is None else torch.device(buffer_device)
-    return Settings(steps=steps, mode=mode, buffer_device=device, extras=chosen)
+    return Settings(
+        steps=steps, mode=mode, buffer_device=device, extras=chosen, kernels=chosen_kernels()
+    )
+
+
+def chosen_kernels() -> str:
+    """What the user's environment variable says about compiled code."""
+    chosen = os.environ.get(KERNELS_VARIABLE) or KERNELS[0]
+    if chosen not in KERNELS:
+        raise PatchOptionError(KERNELS_VARIABLE, chosen, KERNELS)
+    return chosen
 
 
 def _require_compiler() -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 from contextlib import contextmanager, nullcontext
 from importlib import metadata
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,7 +24,15 @@ def _no_sampling(monkeypatch):
 def test_everything_that_can_be_missing_is_looked_at(capsys):
     assert main(["doctor"]) == 0
     shown = capsys.readouterr().out
-    for what in ("torch", "CUDA device", "threads", "simulated device", "py-spy", *doctor.PACKAGES):
+    looked_at = (
+        "torch",
+        "CUDA device",
+        "threads",
+        "simulated device",
+        "compiled environment",
+        "py-spy",
+    )
+    for what in (*looked_at, *doctor.PACKAGES):
         assert f" {what} " in shown
     assert metadata.version("torch") in shown
 
@@ -70,6 +79,21 @@ def test_py_spy_is_really_tried(monkeypatch):
     monkeypatch.setattr(doctor, "find_sampler", lambda: None)
     check = next(check for check in doctor.examine() if check.what == "py-spy")
     assert (check.state, check.found) == ("missing", "not installed")
+
+
+@pytest.mark.parametrize(
+    ("is_used", "is_surprising", "state"),
+    [(True, False, "ok"), (False, False, "missing"), (False, True, "doubtful")],
+)
+def test_whether_the_environment_is_compiled_and_why(monkeypatch, is_used, is_surprising, state):
+    verdict = SimpleNamespace(
+        kernels=object() if is_used else None, reason="because", is_surprising=is_surprising
+    )
+    loading = SimpleNamespace(verdict=lambda: verdict)
+    monkeypatch.setitem(sys.modules, doctor.COMPILED_ENVIRONMENT, loading)
+    check = next(check for check in doctor.examine() if check.what == "compiled environment")
+    assert (check.state, check.found) == (state, "because")
+    assert ("numpy arrays" in check.meaning) is not is_used
 
 
 def test_the_kernels_rule_is_named(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import importlib
 import json
 import os
 import platform
@@ -27,11 +28,13 @@ RULES_WRITTEN_FOR: Final = "2.13"
 """The release of torch whose operators the simulated device's rules describe."""
 PTRACE_SCOPE: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
 SAMPLED_SECONDS: Final = 0.1
+COMPILED_ENVIRONMENT: Final = "patches.marinenav.step5_merge.compiled_environment.loading"
 PACKAGES: Final = {
     "rich": "reports on the console",
     "numpy": "everything that torch does with arrays",
     "line_profiler": "profile --lines",
     "gymnasium": "the built-in workloads",
+    "numba": "the compiled environment of the patches",
     "tensordict": "the torchrl target",
     "torchrl": "the torchrl target",
     "stable-baselines3": "the vecenv target",
@@ -95,6 +98,7 @@ def examine() -> Iterator[Check]:
         yield _cuda()
         yield _threads()
         yield _simulated_device()
+        yield _compiled_environment()
     yield _py_spy()
     yield from (_package(name, purpose) for name, purpose in PACKAGES.items())
 
@@ -175,6 +179,27 @@ def _count_small_program() -> tuple[str, bool]:
     found = f"sum {total}, {counts['launch']} launches, {counts['scalar_read']} scalar read"
     # Filling, adding and summing are one operation each, and the sum is read once.
     return found, (total, counts["launch"], counts["scalar_read"]) == (4.0, 3, 1)
+
+
+def _compiled_environment() -> Check:
+    """Try what numba makes of the patched environment, which is used only if every bit agrees."""
+    try:
+        loading = importlib.import_module(COMPILED_ENVIRONMENT)
+    except ImportError as error:
+        found, is_used, is_surprising = f"cannot be tried: {error}", False, False
+    else:
+        verdict = loading.verdict()
+        found, is_used = verdict.reason, verdict.kernels is not None
+        is_surprising = verdict.is_surprising
+    usual = State.OK if is_used else State.MISSING
+    return Check(
+        what="compiled environment",
+        state=State.DOUBTFUL if is_surprising else usual,
+        found=found,
+        meaning="step 5 of the plan uses it"
+        if is_used
+        else "step 5 of the plan computes in numpy arrays, slower and to the same bits",
+    )
 
 
 def _py_spy() -> Check:

@@ -1,4 +1,4 @@
-"""Two environments in the same state, one stepped by the legacy code and one by the patch.
+"""Environments in the same state, one stepped by the legacy code, one by the patch, and one by the patch in arrays.
 
 `Twins` is what the other tests of the patch are written with. It compares everything that an environment
 holds: attributes of the environment, its robots and their sensors, types of numbers, order of keys, and the
@@ -18,7 +18,8 @@ import pytest
 import scipy.spatial
 
 from legacy_marinenav.marinenav_env.envs.marinenav_env import MarineNavEnv3
-from patches.marinenav.step5_merge import vector_environment
+from patches.marinenav.step5_merge import compiled_environment
+from patches.marinenav.step5_merge.compiled_environment import loading
 from patches.marinenav.step5_merge.table import ENVIRONMENT_ROWS
 from patches.marinenav.step5_merge.vector_environment import legacy
 from tests.legacy import kinds
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
 IS_EXACT = agreeing() >= kinds.ENVIRONMENT
 TOLERANCE = 1e-12
 """Relative; for CPUs whose BLAS rounds otherwise than the one the legacy code was recorded on."""
+
+
+@contextmanager
+def in_arrays() -> Iterator[None]:
+    """Keep compiled code out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "kernels", lambda: None)
+        yield
 
 
 @contextmanager
@@ -128,7 +137,7 @@ def difference(expected: Any, actual: Any, path: str = "") -> str | None:
 
 
 class Twins:
-    """Does everything twice: to the legacy environment, and to one that the patch steps.
+    """Does everything to the legacy environment, to one that the patch steps, and to one that it steps in arrays.
 
     Args:
         make: Makes an environment that has not been reset.
@@ -137,24 +146,29 @@ class Twins:
     def __init__(self, make: Callable[[], MarineNavEnv3]) -> None:
         self.legacy = make()
         self.patched = make()
+        self.in_arrays = make()
 
     def attempt(self, action: Callable[[MarineNavEnv3], Any]) -> Outcome:
-        """Do something to both; results, errors and what is left behind must be the same."""
+        """Do something to all; results, errors and what is left behind must be the same."""
         with warnings.catch_warnings():
-            # Turn angles that are not numbers make numpy warn, in both.
+            # Turn angles that are not numbers make numpy warn, in all.
             warnings.simplefilter("ignore", RuntimeWarning)
             expected = Outcome.of(action, self.legacy)
             with vectorised():
                 actual = Outcome.of(action, self.patched)
-        assert repr(expected.error) == repr(actual.error)
-        found = difference(describe(expected.result), describe(actual.result), "result")
-        assert found is None, found
-        found = difference(describe(self.legacy), describe(self.patched), "environment")
-        assert found is None, found
+                with in_arrays():
+                    actual_in_arrays = Outcome.of(action, self.in_arrays)
+        result, environment = describe(expected.result), describe(self.legacy)
+        for outcome, other in ((actual, self.patched), (actual_in_arrays, self.in_arrays)):
+            assert repr(expected.error) == repr(outcome.error)
+            found = difference(result, describe(outcome.result), "result")
+            assert found is None, found
+            found = difference(environment, describe(other), "environment")
+            assert found is None, found
         return expected
 
     def do(self, action: Callable[[MarineNavEnv3], Any]) -> Any:
-        """Do something that must succeed to both; return the legacy environment's result."""
+        """Do something that must succeed to all; return the legacy environment's result."""
         outcome = self.attempt(action)
         if outcome.error is not None:
             raise outcome.error
@@ -237,7 +251,7 @@ def test_a_changed_robot_is_seen() -> None:
 
 def test_leaving_the_patch_restores_the_legacy_methods() -> None:
     with vectorised():
-        assert MarineNavEnv3.step is vector_environment.step
-        assert MarineNavEnv3.get_observations is vector_environment.get_observations
+        assert MarineNavEnv3.step is compiled_environment.step
+        assert MarineNavEnv3.get_observations is compiled_environment.get_observations
     assert MarineNavEnv3.step is legacy.STEP
     assert MarineNavEnv3.get_observations is legacy.GET_OBSERVATIONS

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
     Key = tuple[Hashable, ...]
 
-_PARAMETERS = attrgetter(
+PARAMETERS = (
     "dt", "m", "xDotU", "yDotV", "yDotR", "xUU", "yVV", "yRV", "yVR", "yRR", "nVV", "nRV", "nVR", "nRR"
 )  # fmt: skip
+_PARAMETERS = attrgetter(*PARAMETERS)
 
 # Rows of the features that the entries of the matrices are made of.
 _U, _V, _R, _ONE, _ABS_U, _ABS_V, _ABS_R = range(7)

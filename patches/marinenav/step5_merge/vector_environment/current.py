@@ -22,20 +22,31 @@ if TYPE_CHECKING:
 
 _TWO_PI = np.array(2 * np.pi)
 """As an array, because a number would be made one in each operation."""
+_NO_CORES = np.empty((0, 3))
 
 
 def current_of(environment: Any, count: int) -> Current | None:
     """Return the current for a number of positions, or None if only the legacy code knows it."""
+    vortices = vortices_of(environment)
+    if vortices is None:
+        return None
+    if len(vortices) == 0:
+        return StillWater(count)
+    return Vortices(environment, vortices[:, :2], vortices[:, 2], count)
+
+
+def vortices_of(environment: Any) -> Array | None:
+    """Return the cores as rows of centre and circulation, which is positive if clockwise; or None."""
     cores = environment.cores
     if len(cores) == 0:
-        return StillWater(count)
+        return _NO_CORES
     table = np.array([(core.x, core.y, core.Gamma) for core in cores], dtype=np.float64)
     tree = environment.core_centers
     # Cores moved by hand since the tree was built are ordered by where they were.
     if not np.isfinite(table).all() or table[:, :2].tobytes() != tree.data.tobytes():
         return None
-    turns = [1.0 if core.clockwise else -1.0 for core in cores]
-    return Vortices(environment, table[:, :2], table[:, 2] * turns, count)
+    table[:, 2] *= [1.0 if core.clockwise else -1.0 for core in cores]
+    return table
 
 
 class StillWater:

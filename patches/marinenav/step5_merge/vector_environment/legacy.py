@@ -26,7 +26,7 @@ STEP: Final[Any] = MarineNavEnv3.step
 GET_OBSERVATIONS: Final[Any] = MarineNavEnv3.get_observations
 
 _FLOAT64 = np.dtype(np.float64)
-_PLAIN_NUMBERS = frozenset({float, int, np.float64})
+PLAIN_NUMBERS = frozenset({float, int, np.float64})
 """Numbers whose sums and products with a double are doubles; a float32 would round them."""
 
 
@@ -90,7 +90,7 @@ SENSOR = Guard(Perception, "pos_observation", "velocity_observation", "r_observa
 
 def are_plain(values: Iterable[object]) -> bool:
     """Return whether all values are doubles or integers."""
-    return _PLAIN_NUMBERS.issuperset(map(type, values))
+    return PLAIN_NUMBERS.issuperset(map(type, values))
 
 
 def is_vector(value: object, length: int) -> bool:

@@ -48,7 +48,7 @@ def gather(environment: Any, active: list[int]) -> Scene | None:
             legacy.SENSING_ROBOT.is_intact()
             and legacy.SENSOR.is_intact()
             and all(map(legacy.SENSING_ROBOT.covers, environment.robots))
-            and all(map(_is_supported, robots))
+            and all(map(is_supported, robots))
         ):
             return None
         rows = [_observer(robot) for robot in robots]
@@ -64,7 +64,8 @@ def gather(environment: Any, active: list[int]) -> Scene | None:
     return Scene(robots, active, obstacles, table, observers)
 
 
-def _is_supported(robot: Any) -> bool:
+def is_supported(robot: Any) -> bool:
+    """Return whether a robot, its sensor and its generator are of the usual sort."""
     perception, goal = robot.perception, robot.goal
     return (
         legacy.SENSOR.covers(perception)

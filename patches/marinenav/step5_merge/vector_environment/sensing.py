@@ -24,33 +24,45 @@ from patches.marinenav.step5_merge.vector_environment.scene import gather
 from patches.marinenav.step5_merge.vector_environment.view import look
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from patches.marinenav.step5_merge.vector_environment.legacy import Array
     from patches.marinenav.step5_merge.vector_environment.scene import Scene
 
 
-def get_observations(self: Any) -> tuple[list[Any], list[Any], list[Any]]:
+Observation = tuple[list[Any], list[Any]]
+"""Own state and nearest objects of a robot."""
+Observed = tuple[list[Any], list[Any], list[Any]]
+"""Observations, collision flags and arrival flags of all robots."""
+
+
+def get_observations(self: Any) -> Observed:
     """Let every robot look around; return observations, collision flags and arrival flags."""
     active = [index for index, robot in enumerate(self.robots) if not robot.deactivated]
-    seen: dict[int, tuple[Any, Any]] = {}
+    observed: list[Observation] = []
     if active:
         scene = gather(self, active)
         if scene is None:
-            result: tuple[list[Any], list[Any], list[Any]] = legacy.GET_OBSERVATIONS(self)
+            result: Observed = legacy.GET_OBSERVATIONS(self)
             return result
         observed = _observe(scene, bool(self.observation_in_robot_frame))
-        seen = dict(zip(active, observed, strict=True))
+    return report(self, active, observed)
 
-    observations: list[Any] = []
-    for index, robot in enumerate(self.robots):
-        observation = seen.get(index, (None, None))
-        if self.is_eval_env:
+
+def report(environment: Any, active: list[int], observed: list[Observation]) -> Observed:
+    """Return what active robots observed in the form that the legacy code returns it."""
+    robots = environment.robots
+    observations: list[Any] = [(None, None)] * len(robots)
+    for index, observation in zip(active, observed, strict=True):
+        observations[index] = observation
+    if environment.is_eval_env:
+        for robot, observation in zip(robots, observations, strict=True):
             robot.observation_history.append([observation[0], observation[1]])
-        observations.append(observation)
-    collisions = [robot.collision for robot in self.robots]
-    return observations, collisions, [robot.reach_goal for robot in self.robots]
+    collisions = [robot.collision for robot in robots]
+    return observations, collisions, [robot.reach_goal for robot in robots]
 
 
-def _observe(scene: Scene, in_robot_frame: bool) -> list[tuple[list[Any], list[Any]]]:
+def _observe(scene: Scene, in_robot_frame: bool) -> list[Observation]:
     """Let the robots of a scene look around; return own state and nearest objects of each."""
     view = look(scene, in_robot_frame)
     rows, columns = view.detected.nonzero()
@@ -59,10 +71,11 @@ def _observe(scene: Scene, in_robot_frame: bool) -> list[tuple[list[Any], list[A
     things = view.candidates[rows, columns].tolist()
     objects = _as_objects(scene, values, view.radii[rows, columns], rows.tolist(), things)
     if not in_robot_frame:
-        _restore_types(scene, objects, things)
+        everything = [*scene.obstacles, *scene.robots]
+        restore_types(scene.obstacles, everything, objects, things)
 
     counts = np.bincount(rows, minlength=len(scene.robots)).tolist()
-    observations: list[tuple[list[Any], list[Any]]] = []
+    observations: list[Observation] = []
     moving: list[Any] = []
     owners: list[int] = []
     begin = 0
@@ -70,19 +83,19 @@ def _observe(scene: Scene, in_robot_frame: bool) -> list[tuple[list[Any], list[A
         end = begin + counts[index]
         if view.goal_distances[index] <= robot.goal_dis:
             robot.reach_goal = True
-        own_state = _own_state(robot, view.own[index], in_robot_frame)
+        own = own_state(robot, view.own[index], in_robot_frame)
         found = objects[begin:end]
-        _remember(scene, robot, own_state, found, things[begin:end])
+        remember(len(scene.obstacles), scene.numbers, robot, own, found, things[begin:end])
         chosen = _nearest(robot, found)
         nearest = [found[place].copy() for place in chosen]
-        observations.append((own_state, nearest))
+        observations.append((own, nearest))
         if view.own_speeds[index] >= SPEED_MIN:
             for place, vehicle in zip(chosen, nearest, strict=True):
                 if speeds[begin + place] >= SPEED_MIN:
                     moving.append(vehicle)
                     owners.append(index)
         begin = end
-    own_states = [own_state for own_state, _ in observations]
+    own_states = [own for own, _ in observations]
     apply_regulations(scene.robots, own_states, moving, owners)
     return observations
 
@@ -108,12 +121,13 @@ def _as_objects(
     ]
 
 
-def _restore_types(scene: Scene, objects: list[list[Any]], things: list[int]) -> None:
+def restore_types(
+    obstacles: Sequence[Any], everything: list[Any], objects: list[list[Any]], things: list[int]
+) -> None:
     """Make those numbers of the world frame Python floats that are sums of Python floats."""
-    everything = [*scene.obstacles, *scene.robots]
     for observed, number in zip(objects, things, strict=True):
         thing = everything[number]
-        is_obstacle = number < len(scene.obstacles)
+        is_obstacle = number < len(obstacles)
         is_plain = (
             type(thing.x) is not np.float64,
             type(thing.y) is not np.float64,
@@ -126,24 +140,29 @@ def _restore_types(scene: Scene, objects: list[list[Any]], things: list[int]) ->
         ]
 
 
-def _own_state(robot: Any, own: Array, in_robot_frame: bool) -> list[Any]:
+def own_state(robot: Any, own: Iterable[Any], in_robot_frame: bool) -> list[Any]:
+    """Return what a robot observes of itself; `own` are goal and velocity in its frame."""
     if in_robot_frame:
         return [*own, robot.velocity[2], robot.left_thrust, robot.right_thrust]
     thrusts = (robot.left_thrust, robot.right_thrust)
     return [robot.x, robot.y, *robot.velocity, *thrusts, *robot.goal]
 
 
-def _remember(
-    scene: Scene, robot: Any, own_state: list[Any], found: list[Any], things: list[int]
+def remember(
+    obstacles: int,
+    numbers: list[int],
+    robot: Any,
+    own: list[Any],
+    found: list[Any],
+    things: list[int],
 ) -> None:
     """Leave in the robot's sensor what the legacy code leaves there."""
     perception = robot.perception
-    obstacles = len(scene.obstacles)
-    perception.observation["self"] = own_state.copy()
+    perception.observation["self"] = own.copy()
     perception.observation["objects"][:] = found
     perception.observed_obs[:] = [thing for thing in things if thing < obstacles]
     perception.observed_objs[:] = [
-        scene.numbers[thing - obstacles] for thing in things if thing >= obstacles
+        numbers[thing - obstacles] for thing in things if thing >= obstacles
     ]
 
 

@@ -14,6 +14,7 @@ that are neither doubles nor integers or not finite, actions that do not exist.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,12 +49,17 @@ class Fleet:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What a step made of the fleet."""
+    """What a step made of the fleet, one row per robot; the arrays become the robots' own."""
 
     poses: Array
-    velocities: Array
+    ground: Array
+    water: Array
     thrusts: list[tuple[Any, Any]]
     progress: Array
+
+
+Plot = Callable[[Any, list[Any], list[Any], bool], Course | None]
+"""Computes where robots go, without moving them, given the environment, the robots and their actions."""
 
 
 def step(self: Any, actions: Sequence[Any], is_continuous_action: bool = True) -> tuple[Any, ...]:
@@ -67,26 +73,36 @@ def step(self: Any, actions: Sequence[Any], is_continuous_action: bool = True) -
     Returns:
         Observations, rewards, done flags and info dictionaries, one of each per robot.
     """
-    assert len(actions) == len(self.robots), "Number of actions not equal number of robots!"
-    assert not self.check_all_reach_goal(), "All robots reach goals, no actions are available!"
+    return carry_out(self, actions, is_continuous_action, plot)
 
-    active = [index for index, robot in enumerate(self.robots) if not robot.deactivated]
-    robots = [self.robots[index] for index in active]
-    rewards: list[Any] = [0] * len(self.robots)
+
+def carry_out(
+    environment: Any, actions: Sequence[Any], is_continuous_action: bool, plot_course: Plot
+) -> tuple[Any, ...]:
+    """Let active robots follow the course that is plotted for them, then observe."""
+    all_robots = environment.robots
+    assert len(actions) == len(all_robots), "Number of actions not equal number of robots!"
+    assert not environment.check_all_reach_goal(), (
+        "All robots reach goals, no actions are available!"
+    )
+
+    active = [index for index, robot in enumerate(all_robots) if not robot.deactivated]
+    robots = [all_robots[index] for index in active]
+    rewards: list[Any] = [0] * len(all_robots)
     if robots:
         commands = [actions[index] for index in active]
-        course = _plot(self, robots, commands, is_continuous_action)
+        course = plot_course(environment, robots, commands, is_continuous_action)
         if course is None:
-            result: tuple[Any, ...] = legacy.STEP(self, actions, is_continuous_action)
+            result: tuple[Any, ...] = legacy.STEP(environment, actions, is_continuous_action)
             return result
         _follow(course, robots)
         for index, progress in zip(active, course.progress, strict=True):
-            rewards[index] = self.timestep_penalty + progress
-        if self.is_eval_env:
+            rewards[index] = environment.timestep_penalty + progress
+        if environment.is_eval_env:
             for robot, command in zip(robots, commands, strict=True):
                 robot.action_history.append(command)
                 robot.save_trajectory()
-    return _judge(self, rewards)
+    return _judge(environment, rewards)
 
 
 def _judge(environment: Any, rewards: list[Any]) -> tuple[Any, ...]:
@@ -111,7 +127,7 @@ def _judge(environment: Any, rewards: list[Any]) -> tuple[Any, ...]:
     return observations, rewards, dones, infos
 
 
-def _plot(
+def plot(
     environment: Any, robots: list[Any], actions: list[Any], is_continuous_action: bool
 ) -> Course | None:
     """Compute where the robots go, without moving them; None if only the legacy code can."""
@@ -129,16 +145,19 @@ def _plot(
             fleet.substeps,
         )
         after = _goal_distances(fleet)
+        # The legacy code stops where a number is lost: the search for the nearest cores refuses it.
+        if not (np.isfinite(fleet.poses).all() and np.isfinite(fleet.velocities).all()):
+            return None
     except Exception:  # whatever it was, the legacy step raises it at the proper place
         return None
-    return Course(fleet.poses, fleet.velocities, fleet.thrusts, before - after)
+    ground, water = fleet.velocities
+    return Course(fleet.poses.T, ground.T.copy(), water.T.copy(), fleet.thrusts, before - after)
 
 
 def _follow(course: Course, robots: list[Any]) -> None:
     """Write the computed state back to the robots."""
-    ground, water = course.velocities
     for robot, (x, y, theta), velocity, velocity_r, thrusts in zip(
-        robots, course.poses.T, ground.T.copy(), water.T.copy(), course.thrusts, strict=True
+        robots, course.poses, course.ground, course.water, course.thrusts, strict=True
     ):
         robot.x = x
         robot.y = y
@@ -152,13 +171,7 @@ def _gather(
     environment: Any, robots: list[Any], actions: list[Any], is_continuous_action: bool
 ) -> Fleet | None:
     substeps = robots[0].N
-    if not (
-        type(substeps) is int
-        and substeps > 0
-        and legacy.MOVING_ROBOT.is_intact()
-        and legacy.MOVING_ENVIRONMENT.covers_subclass(environment)
-        and all(_is_supported(robot, substeps) for robot in robots)
-    ):
+    if not are_supported(environment, robots, substeps):
         return None
     poses = np.empty((3, len(robots)))
     poses.T[:] = [(robot.x, robot.y, robot.theta) for robot in robots]
@@ -169,11 +182,11 @@ def _gather(
     if current is None or not (np.isfinite(poses).all() and np.isfinite(velocities[1]).all()):
         return None
     thrusts = [
-        _changed_thrusts(robot, action, is_continuous_action)
+        changed_thrusts(robot, action, is_continuous_action)
         for robot, action in zip(robots, actions, strict=True)
     ]
     propulsion = [
-        _propulsion(robot, left, right)
+        propulsion_of(robot, left, right)
         for robot, (left, right) in zip(robots, thrusts, strict=True)
     ]
     return Fleet(
@@ -188,6 +201,17 @@ def _gather(
     )
 
 
+def are_supported(environment: Any, robots: list[Any], substeps: Any) -> bool:
+    """Return whether robots move as usual, all of them by so many substeps."""
+    return (
+        type(substeps) is int
+        and substeps > 0
+        and legacy.MOVING_ROBOT.is_intact()
+        and legacy.MOVING_ENVIRONMENT.covers_subclass(environment)
+        and all(_is_supported(robot, substeps) for robot in robots)
+    )
+
+
 def _is_supported(robot: Any, substeps: int) -> bool:
     return (
         legacy.MOVING_ROBOT.covers(robot)
@@ -198,7 +222,7 @@ def _is_supported(robot: Any, substeps: int) -> bool:
     )
 
 
-def _changed_thrusts(robot: Any, action: Any, is_continuous_action: bool) -> tuple[Any, Any]:
+def changed_thrusts(robot: Any, action: Any, is_continuous_action: bool) -> tuple[Any, Any]:
     """Return what an action makes of the two thrusts, in the type that it makes of them."""
     if is_continuous_action:
         left_change, right_change = action[0] * 1000.0, action[1] * 1000.0
@@ -221,7 +245,7 @@ def _clip(thrust: Any, low: Any, high: Any) -> Any:
     return np.clip(thrust, low, high)
 
 
-def _propulsion(robot: Any, left: Any, right: Any) -> tuple[float, float, float]:
+def propulsion_of(robot: Any, left: Any, right: Any) -> tuple[float, float, float]:
     """Return forces and turning moment of both thrusters in the robot frame."""
     width, length = robot.width, robot.length
     left_x, left_y = _resolve(left, robot.left_pos)

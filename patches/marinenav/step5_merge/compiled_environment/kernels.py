@@ -1,0 +1,59 @@
+"""The compiled functions with what they need besides a state, as one object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from patches.marinenav.step5_merge.compiled_environment import arithmetic, looking, motion, noise
+
+if TYPE_CHECKING:
+    from patches.marinenav.step5_merge.compiled_environment.arithmetic import Forms
+    from patches.marinenav.step5_merge.compiled_environment.memory import Lookout
+    from patches.marinenav.step5_merge.vector_environment.coefficients import Coefficients
+    from patches.marinenav.step5_merge.vector_environment.legacy import Array
+
+ENTRIES: tuple[Any, ...] = (
+    motion.advance,
+    looking.look,
+    noise.draw,
+    arithmetic.products_of_two,
+    arithmetic.products_of_three,
+)
+"""What is called from Python, and therefore cached; the rest is part of it."""
+
+_SCRATCH_ROWS = 18
+"""Of four numbers each, besides one per core."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Compiled functions that round as this machine's legacy code does."""
+
+    forms: Forms
+
+    def advance(
+        self,
+        substeps: int,
+        cores: Array,
+        core_radius: float,
+        vessels: Array,
+        coefficients: Coefficients,
+    ) -> int:
+        """Call `motion.advance`."""
+        result: int = motion.advance(
+            tuple(self.forms), substeps, cores, float(core_radius), vessels, coefficients.time_step,
+            coefficients.factors, coefficients.drag, coefficients.response,
+            np.empty((len(cores) + _SCRATCH_ROWS, 4)),
+        )  # fmt: skip
+        return result
+
+    def look(self, in_robot_frame: bool, obstacles: int, lookout: Lookout) -> int:
+        """Call `looking.look`."""
+        result: int = looking.look(
+            tuple(self.forms), 2.0, in_robot_frame, obstacles, lookout.observers, lookout.summary,
+            lookout.things, lookout.own, lookout.angles, lookout.found, lookout.gaps, lookout.numbers,
+        )  # fmt: skip
+        return result

@@ -1,0 +1,97 @@
+"""Whether compiled code is used, and why not: looked into once per process, before anything is measured."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from patches.toggle import current_settings
+
+if TYPE_CHECKING:
+    from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
+
+_PACKAGE = "patches.marinenav.step5_merge.compiled_environment"
+_logger = logging.getLogger("patches")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What was found."""
+
+    kernels: Kernels | None
+    reason: str
+    """Why they are used, or why arrays are."""
+    is_surprising: bool = False
+    """Whether whoever installed numba could expect better."""
+
+
+class _Found:
+    """What was found in this process, if anybody has looked."""
+
+    verdict: Verdict | None = None
+
+
+def verdict() -> Verdict:
+    """Say whether compiled code is used; the first call compiles, or reads the cache, and tries it."""
+    if _Found.verdict is None:
+        _Found.verdict = examine()
+        if _Found.verdict.is_surprising:
+            _logger.warning(
+                "The environment is computed in numpy arrays, not by compiled code: %s.",
+                _Found.verdict.reason,
+            )
+    return _Found.verdict
+
+
+def kernels() -> Kernels | None:
+    """Return the compiled code, if it is to be used."""
+    settings = current_settings()
+    if settings is not None and settings.kernels == "numpy":
+        return None
+    return verdict().kernels
+
+
+def examine() -> Verdict:
+    """Look for numba and try what it makes of the kernels; everything that goes wrong is a reason."""
+    try:
+        if importlib.util.find_spec("numba") is None:
+            return Verdict(kernels=None, reason="numba is not installed")
+        numba = importlib.import_module("numba")
+        if numba.config.DISABLE_JIT:
+            return Verdict(kernels=None, reason="NUMBA_DISABLE_JIT is set")
+        return _try(f"numba {numba.__version__}")
+    except Exception as error:  # a broken installation must not break the training
+        return Verdict(kernels=None, reason=f"numba failed: {_line(error)}", is_surprising=True)
+
+
+def _try(version: str) -> Verdict:
+    cache = importlib.import_module(f"{_PACKAGE}.cache")
+    probing = importlib.import_module(f"{_PACKAGE}.probing")
+    entries = importlib.import_module(f"{_PACKAGE}.kernels").ENTRIES
+    begin = time.perf_counter()
+    place = cache.keep(entries)
+    try:
+        found, problem = probing.try_kernels()
+    except Exception as error:  # what a broken cache raises can be anything
+        if place is None:
+            raise
+        cache.forget(entries)
+        place = f"nowhere, because reading it failed ({_line(error)})"
+        found, problem = probing.try_kernels()
+    if problem:
+        return Verdict(kernels=None, reason=problem, is_surprising=True)
+    seconds = time.perf_counter() - begin
+    kept = f"kept in {place}" if place else "kept nowhere, because the cache cannot be written to"
+    return Verdict(
+        kernels=found, reason=f"{version}, every bit agrees, tried in {seconds:.1f} s, {kept}"
+    )
+
+
+def _line(error: Exception) -> str:
+    """The first line of an error: numba's have dozens."""
+    text = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {text}"

@@ -1,0 +1,216 @@
+"""Tries compiled code against the code it stands in for, on random states and on those at the edges.
+
+Every bit has to agree. Thousands of vessels and sightings are held to the array code, which costs milliseconds;
+whole steps are held to the legacy code itself. If anything differs, compiled code is not used on this machine.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from legacy_marinenav.marinenav_env.envs.marinenav_env import MarineNavEnv3
+from patches.marinenav.step5_merge.compiled_environment import (
+    arithmetic,
+    noise,
+    sensing,
+    stepping,
+    tables,
+)
+from patches.marinenav.step5_merge.compiled_environment.arithmetic import FORMS, Forms
+from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
+from patches.marinenav.step5_merge.vector_environment import legacy, vessels
+from patches.marinenav.step5_merge.vector_environment import sensing as vector_sensing
+from patches.marinenav.step5_merge.vector_environment import stepping as vector_stepping
+from patches.marinenav.step5_merge.vector_environment.coefficients import coefficients_of, key_of
+from patches.marinenav.step5_merge.vector_environment.current import current_of, vortices_of
+from patches.marinenav.step5_merge.vector_environment.legacy import Array, lengths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PRODUCTS = 2000
+VESSELS = 3000
+DRAWS = 1000
+CROWD = 40
+FEW = 5
+STEPS = 3
+
+_EDGES = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    5e-324,
+    math.pi,
+    2 * math.pi,
+    math.nextafter(2 * math.pi, 0.0),
+    1e-8,
+)
+
+
+def try_kernels() -> tuple[Kernels | None, str]:
+    """Return compiled functions that agree, or why there are none."""
+    # Without generators or errors of anybody else's: what is made here is thrown away.
+    with np.errstate(all="ignore"):
+        forms = find_forms()
+        if forms is None:
+            return None, "matrix products are rounded in a way that it cannot follow"
+        found = Kernels(forms)
+        checks: dict[str, Callable[[Kernels], bool]] = {
+            "noise": draws_agree,
+            "motion": motion_agrees,
+            "perception": partial(steps_agree, is_legacy=False, robots=CROWD),
+            "whole steps": partial(steps_agree, is_legacy=True, robots=FEW),
+        }
+        differing = [name for name, agrees in checks.items() if not agrees(found)]
+    if differing:
+        return None, f"it differs from the legacy code in {', '.join(differing)}"
+    return found, ""
+
+
+def find_forms() -> Forms | None:
+    """Find how this machine's BLAS rounds the products of the legacy code."""
+    random = np.random.RandomState(0)
+    found = []
+    for size, is_turned in ((2, True), (2, False), (3, False)):
+        left, right = (_numbers(random, (PRODUCTS, size, columns)) for columns in (size, 1))
+        matrices = [np.asmatrix(each).T if is_turned else np.asmatrix(each) for each in left]
+        expected = np.array(
+            [matrix * np.asmatrix(column) for matrix, column in zip(matrices, right, strict=True)]
+        )[..., 0]
+        compute = arithmetic.products_of_two if size == 2 else arithmetic.products_of_three
+        found.append(_form_of(compute, np.array(matrices), right[..., 0], expected))
+    vectors = _numbers(random, (PRODUCTS, 2))
+    doubled = np.repeat(vectors[:, None], 2, axis=1)
+    squares = np.array([np.dot(each, each) for each in vectors])
+    expected = np.repeat(squares[:, None], 2, axis=1)
+    dot = _form_of(arithmetic.products_of_two, doubled, vectors, expected)
+    turned, pair, triple = found
+    if dot is None or turned is None or pair is None or triple is None:
+        return None
+    return Forms(dot=dot, turned=turned, pair=pair, triple=triple)
+
+
+def _numbers(random: np.random.RandomState, shape: tuple[int, ...]) -> Array:
+    """Random numbers, some of them at the edges."""
+    numbers = random.normal(size=shape) * 10.0 ** random.randint(-3, 4, shape)
+    return np.where(random.uniform(size=shape) < 0.1, random.choice(_EDGES, shape), numbers)
+
+
+def _form_of(compute: Any, left: Array, right: Array, expected: Array) -> int | None:
+    results = np.empty_like(expected)
+    for form in FORMS:
+        compute(form, left, right, results)
+        if results.tobytes() == expected.tobytes():
+            return form
+    return None
+
+
+def draws_agree(_: Kernels) -> bool:
+    """Whether noise is drawn as `RandomState` draws it, and leaves the generator in the same state."""
+    for kappa in (1.0, 0.0, 1e-6, 0.3, 50.0):
+        compiled, plain = np.random.RandomState(1), np.random.RandomState(1)
+        rows = np.empty((DRAWS, 5))
+        noise.draw(compiled._bit_generator.ctypes.state_address, kappa, rows)  # noqa: SLF001
+        expected = [(*plain.standard_normal(4), plain.vonmises(0, kappa)) for _ in rows]
+        if rows.tobytes() != np.array(expected).tobytes():
+            return False
+        if compiled.random_sample() != plain.random_sample():
+            return False
+    return True
+
+
+def motion_agrees(kernels: Kernels) -> bool:
+    """Whether thousands of vessels move as the array code moves them."""
+    random = np.random.RandomState(2)
+    environment = _environment(FEW)
+    cores, current = vortices_of(environment), current_of(environment, VESSELS)
+    robot = environment.robots[0]
+    for name in ("yDotV", "yDotR", "nDotV", "yR", "yRV", "yVR", "yRR", "nV", "nVV", "nRV", "nVR"):
+        setattr(robot, name, random.uniform(-30, 30))
+    robot.compute_constant_matrices()
+    keys = [key_of(environment.robots[index % FEW]) for index in range(VESSELS)]
+    coefficients = coefficients_of(keys)
+    rows = np.zeros((VESSELS, tables.VESSEL))
+    rows[:, :2] = random.uniform(-5, environment.width, (VESSELS, 2))
+    rows[:, [2, 6, 7, 8]] = np.where(
+        random.uniform(size=(VESSELS, 4)) < 0.1,
+        random.choice(_EDGES, (VESSELS, 4)),
+        random.uniform(-3, 3, (VESSELS, 4)),
+    )
+    rows[:, tables.VESSEL_GOAL : tables.THRUSTS] = random.uniform(0, 40, (VESSELS, 2))
+    rows[:, tables.THRUSTS : tables.THRUSTER_ANGLES] = random.uniform(-500, 1000, (VESSELS, 2))
+    rows[:, tables.WIDTH :] = robot.width, robot.length
+    if cores is None or current is None:
+        return False
+
+    goals, thrusts = rows[:, tables.VESSEL_GOAL : tables.THRUSTS], rows[:, tables.THRUSTS :][:, :2]
+    propulsion = np.array(
+        [vector_stepping.propulsion_of(robot, *each) for each in thrusts.tolist()]
+    )
+    poses, velocities = rows[:, :3].T.copy(), np.empty((2, 3, VESSELS))
+    velocities[1] = rows[:, tables.WATER : tables.PROGRESS].T
+    before = lengths(goals - poses[:2].T)
+    vessels.advance(poses, velocities, propulsion.T.copy(), coefficients, current, STEPS)
+    after = lengths(goals - poses[:2].T)
+    expected = np.column_stack([poses.T, *velocities.transpose(0, 2, 1), before - after])
+    if kernels.advance(STEPS, cores, environment.r, rows, coefficients):
+        return False
+    return rows[:, : tables.VESSEL_GOAL].tobytes() == expected.tobytes()
+
+
+def steps_agree(kernels: Kernels, *, is_legacy: bool, robots: int) -> bool:
+    """Whether whole steps return and leave the same as those of the legacy code, or of the array code."""
+    compiled, other = _environment(robots), _environment(robots)
+    compiled.get_observations = MethodType(partial(sensing.observe, kernels), compiled)
+    observe = legacy.GET_OBSERVATIONS if is_legacy else vector_sensing.get_observations
+    other.get_observations = MethodType(observe, other)
+    step = legacy.STEP if is_legacy else vector_stepping.step
+    plot = partial(stepping.plot, kernels)
+    random = np.random.RandomState(3)
+    for number in range(STEPS):
+        actions = random.uniform(-1.5, 1.5, (len(other.robots), 2)).tolist()
+        for environment in (compiled, other):
+            environment.observation_in_robot_frame = number != 1
+        actual = vector_stepping.carry_out(compiled, actions, True, plot)
+        expected = step(other, actions)
+        if repr((actual, _left_in(compiled))) != repr((expected, _left_in(other))):
+            return False
+    return True
+
+
+def _environment(robots: int) -> Any:
+    """A small map on which robots meet, touch and arrive."""
+    make: Any = MarineNavEnv3
+    environment = make(seed=4)
+    environment.get_observations = lambda: None
+    environment.num_robots, environment.num_cores, environment.num_obs = robots, 4, 4
+    environment.width = environment.height = 40
+    environment.clear_r = 0.1
+    environment.min_start_goal_dis = 2.0
+    environment.v_rel_max, environment.p = 3.0, 2.0
+    environment.reset()
+    random = np.random.RandomState(5)
+    for robot in environment.robots:
+        robot.velocity_r = random.uniform(-2.5, 2.5, 3)
+        robot.velocity = robot.velocity_r.copy()
+        robot.perception.angle = random.choice([2 * math.pi, 4.0])
+    return environment
+
+
+def _left_in(environment: Any) -> list[Any]:
+    """What a step leaves in the robots."""
+    return [
+        (
+            robot.x, robot.y, robot.theta, robot.velocity.tolist(), robot.velocity_r.tolist(),
+            robot.left_thrust, robot.right_thrust, robot.collision, robot.reach_goal, robot.apply_COLREGs,
+            vars(robot).get("phi"), robot.perception.observation, robot.perception.observed_obs,
+            robot.perception.observed_objs, robot.perception.rd.random_sample(),
+        )
+        for robot in environment.robots
+    ]  # fmt: skip

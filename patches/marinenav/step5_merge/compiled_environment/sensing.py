@@ -1,0 +1,149 @@
+"""What all robots observe, computed by compiled code.
+
+Replaces: marinenav_env.envs.marinenav_env:MarineNavEnv3.get_observations, as vector_environment.sensing does
+Removes:  what that does in arrays and per candidate; what is left per robot is reading its attributes and making
+          the lists that the legacy code returns
+Keeps:    everything that vector_environment.sensing keeps
+
+Left to the array code: what that leaves to the legacy code, positions that are integers, numbers beyond 1e100,
+generators with a normal left over, and robots with their own ideas of collisions or encounters.
+"""
+
+from __future__ import annotations
+
+import struct
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from legacy_marinenav.marinenav_env.envs.utils.robot import Robot
+from patches.marinenav.step5_merge.compiled_environment import tables
+from patches.marinenav.step5_merge.compiled_environment.generators import enter, noted
+from patches.marinenav.step5_merge.compiled_environment.memory import Lookout, are_same, memory_of
+from patches.marinenav.step5_merge.compiled_environment.telling import tell
+from patches.marinenav.step5_merge.vector_environment import legacy, sensing
+from patches.marinenav.step5_merge.vector_environment.scene import is_supported
+
+if TYPE_CHECKING:
+    from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
+    from patches.marinenav.step5_merge.vector_environment.sensing import Observed
+
+_MEETING_ROBOT = legacy.Guard(Robot, "check_collision", "check_left_crossing", "check_head_on")
+_HAS_LOOKED, _HAS_OTHER_DRAWS = 0, 2
+
+_CHANGING = attrgetter("x", "y", "theta", "goal", "velocity", "collision", "perception")
+_NUMBERS = attrgetter("r", "goal_dis", "head_on_zone_x_dim", "head_on_zone_y_dim")
+_ZONE = attrgetter("left_crossing_zone_x_dim", "left_crossing_zone_y_dim_front")
+_SENSOR = attrgetter(
+    "pos_std", "vel_std", "range", "angle", "r_mean_ratio", "r_kappa", "max_obj_num", "rd"
+)
+_OBSTACLE = attrgetter("x", "y", "r")
+_FLOATS = frozenset({float, np.float64})
+_PACK_CHANGING = struct.Struct(f"={tables.CHANGING}d").pack_into
+_ROW = 8 * tables.OBSERVER
+
+
+def observe(kernels: Kernels, environment: Any) -> Observed:
+    """Let every robot look around; return observations, collision flags and arrival flags."""
+    active = [index for index, robot in enumerate(environment.robots) if not robot.deactivated]
+    if active:
+        in_robot_frame = bool(environment.observation_in_robot_frame)
+        try:
+            lookout = _look(kernels, environment, active, in_robot_frame)
+        except Exception:  # whatever it was, the legacy function raises it at the proper place
+            lookout = None
+        if lookout is not None:
+            observed = tell(environment, active, lookout, in_robot_frame)
+            return sensing.report(environment, active, observed)
+    return sensing.get_observations(environment)
+
+
+def _look(
+    kernels: Kernels, environment: Any, active: list[int], in_robot_frame: bool
+) -> Lookout | None:
+    """Fill an environment's lookout; None, with nothing changed, if that takes other code."""
+    robots = [environment.robots[index] for index in active]
+    obstacles = environment.obstacles
+    if not (
+        legacy.SENSING_ROBOT.is_intact()
+        and _MEETING_ROBOT.is_intact()
+        and legacy.SENSOR.is_intact()
+        and all(map(legacy.SENSING_ROBOT.covers, environment.robots))
+        and all(map(_MEETING_ROBOT.covers, robots))
+    ):
+        return None
+    memory = memory_of(environment)
+    former = memory.lookout
+    if former.size != (len(robots), len(obstacles)):
+        memory.lookout = Lookout(len(robots), len(obstacles))
+    lookout = memory.lookout
+    if not (_see_obstacles(obstacles, lookout) and _see_robots(robots, lookout)):
+        return None
+    generators = tuple([constants[-1] for constants in lookout.constants])
+    if not are_same(generators, lookout.generators):
+        known = noted(former.generators, former.summary)
+        if not _meet(generators, lookout, known):
+            return None
+    result = kernels.look(in_robot_frame, len(obstacles), lookout)
+    if result == _HAS_OTHER_DRAWS and _meet(generators, lookout, {}):
+        result = kernels.look(in_robot_frame, len(obstacles), lookout)
+    return lookout if result == _HAS_LOOKED else None
+
+
+def _meet(generators: tuple[Any, ...], lookout: Lookout, known: dict[int, Any]) -> bool:
+    """Write down who draws from which generator; return whether all of those may be drawn from."""
+    lookout.generators = ()
+    if enter(generators, lookout.summary, known):
+        lookout.generators = generators
+        return True
+    return False
+
+
+def _see_obstacles(obstacles: Any, lookout: Lookout) -> bool:
+    """Write down what stands in the way; return whether it is all of the usual sort."""
+    values = tuple(chain.from_iterable(map(_OBSTACLE, obstacles)))
+    if are_same(values, lookout.obstacles):
+        return True
+    lookout.obstacles = ()
+    rows = np.array(values, dtype=np.float64).reshape(-1, 3)
+    positions = (*values[::3], *values[1::3])
+    if not (_FLOATS.issuperset(map(type, positions)) and legacy.are_plain(values)):
+        return False
+    lookout.things[: len(rows)] = 0.0
+    lookout.things[: len(rows), [0, 1, 4]] = rows
+    lookout.obstacles = values
+    return True
+
+
+def _see_robots(robots: list[Any], lookout: Lookout) -> bool:
+    """Write down who looks; return whether they are all of the usual sort."""
+    known, rows = lookout.constants, lookout.bytes
+    for index, robot in enumerate(robots):
+        x, y, heading, goal, velocity, has_collided, perception = _CHANGING(robot)
+        (rear, front), (far, corner) = _ZONE(robot)
+        zone = rear, front, far, corner
+        constants = (perception, *_NUMBERS(robot), *zone, *_SENSOR(perception))
+        if not (are_same(constants, known[index]) and legacy.SENSOR.covers(perception)):
+            known[index] = ()
+            *numbers, limit, _ = constants[1:]
+            if not (is_supported(robot) and legacy.are_plain(numbers)):
+                return False
+            lookout.observers[index, tables.CHANGING :] = numbers
+            lookout.summary[index, tables.LIMIT] = limit
+            known[index] = constants
+        if not (
+            type(x) in _FLOATS
+            and type(y) in _FLOATS
+            and type(heading) in legacy.PLAIN_NUMBERS
+            and legacy.is_vector(velocity, 3)
+            and type(goal) is np.ndarray
+        ):
+            return False
+        goal_x, goal_y = goal.tolist()
+        v_x, v_y, _ = velocity.tolist()
+        _PACK_CHANGING(
+            rows, index * _ROW, x, y, heading, goal_x, goal_y, v_x, v_y, bool(has_collided)
+        )
+    return True

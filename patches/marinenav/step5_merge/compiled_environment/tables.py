@@ -1,0 +1,39 @@
+"""Columns of the arrays that compiled and interpreted code exchange."""
+
+from __future__ import annotations
+
+# A vessel's row: pose; velocity over ground, written; velocity relative to the water; progress, written; goal,
+# thrusts; what rarely changes: the thrusters' angles, width and length.
+VESSEL_X, VESSEL_Y, VESSEL_HEADING, GROUND, WATER, PROGRESS, VESSEL_GOAL, THRUSTS = (
+    0, 1, 2, 3, 6, 9, 10, 12,
+)  # fmt: skip
+THRUSTER_ANGLES, WIDTH, LENGTH = 14, 16, 17
+VESSEL_CHANGING, VESSEL = 14, 18
+"""How many of them change with every step, and all."""
+
+# An observer's row: pose, goal, velocity, whether it has collided; what rarely changes: radius, the sensor, the
+# goal's reach, the zones of encounters.
+X, Y, HEADING, GOAL_X, GOAL_Y, V_X, V_Y, HAS_COLLIDED = range(8)
+RADIUS, GOAL_REACH, HEAD_ON_X, HEAD_ON_Y, REAR, FRONT, FAR, CORNER = range(8, 16)
+POSITION_DEVIATION, VELOCITY_DEVIATION, RANGE, ANGLE, RATIO, KAPPA = range(16, 22)
+CHANGING, OBSERVER = 8, 22
+"""How many of them change with every step, and all."""
+
+# An observer's integers: its generator's address, and the generator's first word and position when it was last
+# known to have no normal left over; how many objects it reports. Written: how many were found, what happened.
+ADDRESS, WORD, POSITION, LIMIT, COUNT, EVENTS = range(6)
+SUMMARY = 6
+
+REACHED, COLLIDED, GIVES_WAY, HAS_ANGLE = 1, 2, 4, 8
+"""Events: goal in reach; something touched; a turn is owed; an angle was computed."""
+LACKS_ANGLE = 16
+"""An object is too close for an angle: the bit of the nearest one, followed by those of the others."""
+MOST_OBJECTS = 48
+"""How many objects have a bit."""
+
+THING = 5
+"""Position, velocity and radius of what can be seen."""
+OWN = 4
+"""Goal and velocity in the robot's frame."""
+FOUND = 4
+"""Position and velocity of what was found."""

@@ -1,0 +1,301 @@
+"""Compiled code computes the environment to the last bit, at the edges too, and knows what to leave to others."""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from legacy_marinenav.marinenav_env.envs.utils.robot import Robot
+from patches.marinenav.step5_merge.compiled_environment import loading
+from patches.marinenav.step5_merge.compiled_environment import sensing as compiled_sensing
+from patches.marinenav.step5_merge.compiled_environment import stepping as compiled_stepping
+from tests.patches.marinenav.test_vector_environment_twins import (
+    Twins,
+    continuous,
+    crowded,
+    in_arrays,
+    vectorised,
+)
+
+pytest.importorskip("numba")
+SLOW = settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+
+
+@pytest.fixture(autouse=True)
+def _compiled() -> None:
+    if loading.verdict().kernels is None:
+        pytest.skip(loading.verdict().reason)
+
+
+@contextmanager
+def handed_over() -> Iterator[list[str]]:
+    """Note what compiled code leaves to the array code."""
+    names: list[str] = []
+
+    def noted(name: str, function: Any) -> Any:
+        return lambda *arguments: (names.append(name), function(*arguments))[1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in (
+            (compiled_stepping.stepping, "plot"),
+            (compiled_sensing.sensing, "get_observations"),
+        ):
+            patch.setattr(module, name, noted(name, getattr(module, name)))
+        yield names
+
+
+def by_compiled_code(environment: Any, actions: list[Any]) -> list[str]:
+    """Step a patched environment; return what compiled code left to others."""
+    with handed_over() as names, vectorised(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        environment.step(actions)
+    return names
+
+
+def reset_twins(**options: Any) -> Twins:
+    twins = Twins(lambda: crowded(**options))
+    twins.do(lambda environment: environment.reset())
+    return twins
+
+
+@pytest.mark.parametrize(
+    ("robots", "seed"),
+    [
+        (1, 0), (5, 1), (16, 2), (17, 0), (64, 1),
+        *(pytest.param(robots, seed, marks=pytest.mark.slow) for robots in (1, 5, 16, 17, 64) for seed in range(3)),
+    ],
+)  # fmt: skip
+def test_any_number_of_robots(robots: int, seed: int) -> None:
+    twins = reset_twins(seed=seed, robots=robots, cores=4, obstacles=4)
+    random = np.random.RandomState(seed)
+    for _ in range(2 if robots < 16 else 1):
+        twins.step(continuous(twins.legacy, random))
+
+
+def test_compiled_code_does_it_all() -> None:
+    environment = crowded(robots=6)
+    environment.reset()
+    random = np.random.RandomState(0)
+    for _ in range(5):
+        assert by_compiled_code(environment, continuous(environment, random)) == []
+
+
+ANGLES = (0.0, -0.0, math.pi, 2 * math.pi, math.nextafter(2 * math.pi, 0.0), -1e-300, 4 * math.pi)
+SPEEDS = (0.0, -0.0, 0.5, math.nextafter(0.5, 0.0), 1e-310, -3.0)
+
+
+@SLOW
+@given(
+    seed=st.integers(0, 10_000),
+    heading=st.sampled_from(ANGLES),
+    speeds=st.tuples(*[st.sampled_from(SPEEDS)] * 3),
+    thrust=st.sampled_from([-500.0, 1000.0, 0.0, -0.0, 999.9999999999999]),
+    spot=st.sampled_from(["center", "inside", "edge", "tie", "nearly tied", "robot", "obstacle"]),
+    gap=st.sampled_from([0.0, 1e-16, -1e-16, 0.3]),
+    action=st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-17]),
+    is_retired=st.booleans(),
+)
+def test_states_at_the_edges(
+    seed: int,
+    heading: float,
+    speeds: tuple[float, float, float],
+    thrust: float,
+    spot: str,
+    gap: float,
+    action: float,
+    is_retired: bool,
+) -> None:
+    twins = reset_twins(seed=seed, robots=4, cores=3, obstacles=2)
+
+    def place(environment: Any) -> None:
+        robot, other = environment.robots[:2]
+        x, y = robot.x, robot.y
+        if spot in ("center", "inside", "edge") and environment.cores:
+            core = environment.cores[0]
+            away = {"center": 0.0, "inside": 0.25, "edge": environment.r}[spot]
+            x, y = core.x + away + gap, core.y
+        elif spot in ("tie", "nearly tied") and len(environment.cores) > 1:
+            first, second = environment.cores[:2]
+            x, y = (first.x + second.x) / 2, (first.y + second.y) / 2
+            x += gap if spot == "nearly tied" else 0.0
+        elif spot == "robot":
+            x, y = other.x + robot.r + other.r + gap, other.y
+        elif spot == "obstacle" and environment.obstacles:
+            obstacle = environment.obstacles[0]
+            x, y = obstacle.x, obstacle.y + obstacle.r + robot.r + gap
+        robot.x, robot.y, robot.theta = np.float64(x), np.float64(y), heading
+        robot.velocity_r, robot.velocity = np.array(speeds), np.array(speeds)
+        robot.left_thrust, robot.right_thrust = thrust, -thrust / 2
+        other.deactivated = other.collision = is_retired
+
+    twins.do(place)
+    for _ in range(2):
+        actions = [[action, -action] for _ in twins.legacy.robots]
+        twins.attempt(lambda environment: environment.step(actions))  # noqa: B023
+        twins.attempt(lambda environment: environment.get_observations())
+
+
+@SLOW
+@given(
+    seed=st.integers(0, 10_000),
+    attribute=st.sampled_from(
+        ["x", "y", "theta", "left_thrust", "r", "m", "left_pos", "goal_dis", "width", "max_thrust"]
+    ),
+    # Nothing infinite: the legacy code would turn a heading back for ever.
+    value=st.sampled_from([math.nan, 7, True, None, "a", np.float32(1.5), 0.0, -1.0]),
+)
+def test_odd_numbers(seed: int, attribute: str, value: Any) -> None:
+    """Whatever is in a robot: the same result or the same error, and the same is left behind."""
+    twins = reset_twins(seed=seed, robots=3)
+    twins.do(lambda environment: setattr(environment.robots[1], attribute, value))
+    actions = [[0.3, -0.2]] * 3
+    with np.errstate(all="ignore"):
+        outcome = twins.attempt(lambda environment: environment.step(actions))
+        if outcome.error is None:
+            twins.attempt(lambda environment: environment.step(actions))
+
+
+def test_equal_clearances_keep_their_order() -> None:
+    def line_up(environment: Any) -> None:
+        for robot in environment.robots:
+            robot.perception.pos_std = robot.perception.vel_std = 0.0
+            robot.perception.r_mean_ratio = 1.0
+        for obstacle, (x, y) in zip(
+            environment.obstacles, [(0, 9), (9, 0), (0, -9), (-9, 0)], strict=True
+        ):
+            obstacle.x, obstacle.y, obstacle.r = 20.0 + x, 20.0 + y, 1.0
+        robot = environment.robots[0]
+        robot.x, robot.y, robot.theta = 20.0, 20.0, 0.0
+
+    twins = reset_twins(seed=2, robots=2, obstacles=4)
+    twins.do(line_up)
+    twins.do(lambda environment: environment.get_observations())
+    assert len(twins.legacy.robots[0].perception.observed_obs) == 4
+
+
+class TestGenerators:
+    """Compiled code draws from the generators' memory only while it knows all about them."""
+
+    def test_somebody_else_draws(self) -> None:
+        twins = reset_twins()
+        random = np.random.RandomState(0)
+        for draws in (1, 2, 3, 624):
+            twins.do(lambda environment: environment.robots[2].perception.rd.rand(draws))  # noqa: B023
+            twins.step(continuous(twins.legacy, random))
+
+    def test_a_normal_left_over_is_used(self) -> None:
+        twins = reset_twins()
+        random = np.random.RandomState(0)
+        twins.do(lambda environment: environment.robots[2].perception.rd.normal())
+        with handed_over() as names:
+            twins.step(continuous(twins.legacy, random))
+        assert "get_observations" in names
+        # It is there again after every look, until somebody draws one more.
+        twins.step(continuous(twins.legacy, random))
+        twins.do(lambda environment: environment.robots[2].perception.rd.normal())
+        actions = continuous(twins.legacy, random)
+        twins.step(actions)
+        assert by_compiled_code(twins.patched, actions) == []
+
+    def test_an_odd_number_of_words_was_drawn(self) -> None:
+        twins = reset_twins()
+        twins.do(lambda environment: environment.robots[0].perception.rd.randint(0, 2**31))
+        random = np.random.RandomState(0)
+        for _ in range(6):
+            twins.step(continuous(twins.legacy, random))
+
+    def test_a_state_is_put_back(self) -> None:
+        twins = reset_twins()
+        random = np.random.RandomState(0)
+        state = twins.legacy.robots[1].perception.rd.get_state()
+        twins.step(continuous(twins.legacy, random))
+        twins.do(lambda environment: environment.robots[1].perception.rd.set_state(state))
+        twins.step(continuous(twins.legacy, random))
+
+    def test_copies_draw_for_themselves(self) -> None:
+        twins = reset_twins()
+        random = np.random.RandomState(0)
+        twins.step(continuous(twins.legacy, random))
+        copies = Twins(crowded)
+        copies.legacy, copies.patched, copies.in_arrays = (
+            copy.deepcopy(each) for each in (twins.legacy, twins.patched, twins.in_arrays)
+        )
+        actions = continuous(twins.legacy, random)
+        copies.step(actions)
+        twins.step(actions)
+
+
+@pytest.mark.parametrize("name", ["check_collision", "check_left_crossing", "check_head_on"])
+def test_own_ideas_of_collisions_and_encounters_are_asked(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = getattr(Robot, name)
+    calls: list[str] = []
+
+    def noted(*arguments: Any) -> Any:
+        calls.append(name)
+        return inner(*arguments)
+
+    twins = reset_twins(robots=6, seed=3)
+    monkeypatch.setattr(Robot, name, noted)
+    with handed_over() as names:
+        twins.step(continuous(twins.legacy, np.random.RandomState(0)))
+    assert "get_observations" in names
+
+
+def test_what_changes_between_steps_is_noticed() -> None:
+    """Numbers that rarely change are not read again only if they are the same objects."""
+
+    def mutate(environment: Any) -> None:
+        robot = environment.robots[0]
+        robot.left_crossing_zone_x_dim[1] = 40.0
+        robot.left_crossing_zone_y_dim_front[:] = [-40.0, -1.0]
+        robot.M_A[0, 0] -= 5.0
+        robot.goal[0] += 1.5
+        robot.perception.range = 9.0
+        robot.perception.r_mean_ratio = np.float64(0.8)
+        environment.obstacles[0].r = 2.25
+
+    twins = reset_twins(robots=6)
+    random = np.random.RandomState(0)
+    twins.step(continuous(twins.legacy, random))
+    twins.do(mutate)
+    twins.step(continuous(twins.legacy, random))
+    with in_arrays():
+        twins.step(continuous(twins.legacy, random))
+    twins.step(continuous(twins.legacy, random))
+
+
+def test_warnings_about_missing_angles_are_those_of_the_legacy_code() -> None:
+    def overlap(environment: Any) -> None:
+        first, second = environment.robots[:2]
+        first.theta = second.theta = 0.0
+        first.velocity, second.velocity = np.array([2.0, 0, 0]), np.array([-2.0, 0, 0])
+        second.x, second.y = first.x + 1.5, first.y
+
+    texts = []
+    for is_patched in (False, True):
+        environment = crowded(robots=2, cores=0)
+        environment.reset()
+        overlap(environment)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            if is_patched:
+                with vectorised():
+                    environment.get_observations()
+            else:
+                environment.get_observations()
+        texts.append([str(each.message) for each in caught if each.category is RuntimeWarning])
+        assert math.isnan(environment.robots[0].phi)
+    assert texts[0] == texts[1] != []
