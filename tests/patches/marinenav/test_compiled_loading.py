@@ -19,8 +19,9 @@ from patches.marinenav.step5_merge.compiled_environment import loading
 from patches.settings import KERNELS_VARIABLE
 
 pytest.importorskip("numba")
-from patches.marinenav.step5_merge.compiled_environment import cache, motion, probing
-from patches.marinenav.step5_merge.compiled_environment.arithmetic import Forms
+from patches.marinenav.step5_merge.compiled_environment import cache, probing
+from patches.marinenav.step5_merge.compiled_environment.compiled import motion
+from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import Forms
 from patches.marinenav.step5_merge.compiled_environment.kernels import ENTRIES, Kernels
 
 PROGRAM = """

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numba
 from numba.core import caching
 
-from patches.marinenav.step5_merge.compiled_environment import (
+from patches.marinenav.step5_merge.compiled_environment import tables
+from patches.marinenav.step5_merge.compiled_environment.compiled import (
     arithmetic,
     looking,
     motion,
     noise,
-    tables,
 )
-from patches.marinenav.step5_merge.compiled_environment import encounters as meeting
+from patches.marinenav.step5_merge.compiled_environment.compiled import encounters as meeting
 from patches.marinenav.step5_merge.vector_environment import coefficients, encounters
 
 if TYPE_CHECKING:

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from patches.marinenav.step5_merge.compiled_environment import arithmetic, looking, motion, noise
+from patches.marinenav.step5_merge.compiled_environment.compiled import (
+    arithmetic,
+    looking,
+    motion,
+    noise,
+)
 
 if TYPE_CHECKING:
-    from patches.marinenav.step5_merge.compiled_environment.arithmetic import Forms
+    from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import Forms
     from patches.marinenav.step5_merge.compiled_environment.memory import Lookout
     from patches.marinenav.step5_merge.vector_environment.coefficients import Coefficients
     from patches.marinenav.step5_merge.vector_environment.legacy import Array

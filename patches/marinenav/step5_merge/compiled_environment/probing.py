@@ -14,14 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from legacy_marinenav.marinenav_env.envs.marinenav_env import MarineNavEnv3
-from patches.marinenav.step5_merge.compiled_environment import (
-    arithmetic,
-    noise,
-    sensing,
-    stepping,
-    tables,
-)
-from patches.marinenav.step5_merge.compiled_environment.arithmetic import FORMS, Forms
+from patches.marinenav.step5_merge.compiled_environment import sensing, stepping, tables
+from patches.marinenav.step5_merge.compiled_environment.compiled import arithmetic, noise
+from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import FORMS, Forms
 from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
 from patches.marinenav.step5_merge.vector_environment import legacy, vessels
 from patches.marinenav.step5_merge.vector_environment import sensing as vector_sensing

@@ -14,7 +14,7 @@ import math
 from typing import Any
 
 from patches.marinenav.step5_merge.compiled_environment import tables
-from patches.marinenav.step5_merge.compiled_environment.arithmetic import (
+from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import (
     compiled,
     sum_of_three,
     sum_of_two,

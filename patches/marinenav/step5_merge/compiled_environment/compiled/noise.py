@@ -18,7 +18,7 @@ import numpy as np
 from numba import carray, types
 from numba.extending import intrinsic
 
-from patches.marinenav.step5_merge.compiled_environment.arithmetic import compiled
+from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import compiled
 
 WORDS = 624
 """Length of the generator's state; the position follows it."""

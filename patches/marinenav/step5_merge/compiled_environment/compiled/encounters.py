@@ -12,7 +12,10 @@ import math
 from typing import Any
 
 from patches.marinenav.step5_merge.compiled_environment import tables
-from patches.marinenav.step5_merge.compiled_environment.arithmetic import compiled, sum_of_two
+from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import (
+    compiled,
+    sum_of_two,
+)
 from patches.marinenav.step5_merge.vector_environment.encounters import SPEED_MIN
 
 NO_ENCOUNTER, ENCOUNTER, NO_ANGLE = range(3)

@@ -10,10 +10,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from patches.marinenav.step5_merge.compiled_environment import encounters, tables
-from patches.marinenav.step5_merge.compiled_environment.arithmetic import compiled, sum_of_two
-from patches.marinenav.step5_merge.compiled_environment.encounters import is_moving, meet
-from patches.marinenav.step5_merge.compiled_environment.noise import (
+from patches.marinenav.step5_merge.compiled_environment import tables
+from patches.marinenav.step5_merge.compiled_environment.compiled import encounters
+from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import (
+    compiled,
+    sum_of_two,
+)
+from patches.marinenav.step5_merge.compiled_environment.compiled.encounters import is_moving, meet
+from patches.marinenav.step5_merge.compiled_environment.compiled.noise import (
     WORDS,
     cosine_of_angle,
     pair_in_circle,

@@ -1,0 +1,1 @@
+"""What numba compiles, one subject per module; nothing here is imported where numba is missing."""
