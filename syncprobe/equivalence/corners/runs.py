@@ -70,7 +70,7 @@ def _of_training(run: TrainingRun) -> Iterator[Corner]:
             steps=4,
             stages=(CROWD,),
             learning_starts=2,
-            history=593 if is_rainbow else 505,
+            history=597 if is_rainbow else 509,
             buffer_size=600 if is_rainbow else 512,
             agent_options={"BATCH_SIZE": 33, "TAU": 0.3},
         ),
