@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 MODES: Final = ("fast", "exact")
 EXTRAS: Final = ("compile",)
-KERNELS: Final = ("auto", "numpy")
+KERNELS: Final = ("numpy", "compiled")
 KERNELS_VARIABLE: Final = "PATCHES_KERNELS"
-"""``numpy`` keeps compiled code out where there is numba; it is the same to the last bit, and slower."""
+"""``compiled`` lets numba compute the environment, where it is installed and found to agree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Settings:
     buffer_device: torch.device | None = None
     """Where replay lives; None is the agent's device."""
     extras: frozenset[str] = frozenset()
-    kernels: str = "auto"
+    kernels: str = "numpy"
     """Whether the environment may be computed by compiled code."""
 
     @property

@@ -71,6 +71,7 @@ def _torch_namespaces() -> dict[str, dict[str, Any]]:
             "default device": torch.get_default_device(),
             "function modes": torch._C._len_torch_function_stack(),
             "dispatch modes": torch._C._len_torch_dispatch_stack(),
+            "profiler": torch.autograd._profiler_enabled(),
         },
     }
 

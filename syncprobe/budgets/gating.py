@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.budgets.judgement import GateResult, Judgement, Unjudged
 from syncprobe.budgets.judging import judge
@@ -20,6 +20,7 @@ from syncprobe.profiles.titles import title_of
 from syncprobe.targets.marinenav import complete
 from syncprobe.targets.options import described_names
 from syncprobe.targets.places.git import checked_out, revision
+from syncprobe.targets.resolve import TARGETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -130,10 +131,13 @@ def _read(
 
 def _unlike(run: BudgetedRun, profile: Profile) -> Iterator[str]:
     """What a profile's run has that the budget's would not."""
-    if not _is_same_target(run, profile.run.target):
+    is_same = _is_same_target(run, profile.run.target)
+    if not is_same:
         yield "target"
     if run.is_built_in:
-        chosen = complete(run.options, run.target)
+        # Some targets work out by themselves what is not given.
+        built: Any = TARGETS[run.target](run.options) if is_same else None
+        chosen = complete(run.options, run.target) if built is None else built.options
         wanted = {name: getattr(chosen, name) for name in described_names(run.target)}
     else:
         given = {name: getattr(run.options, name) for name in described_names(None)}

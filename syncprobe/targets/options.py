@@ -177,6 +177,7 @@ class TargetOptions:
         metavar="KIND",
         targets=("vecenv",),
         is_scenario=False,
+        is_described=False,
     )
     tuning: str | None = _option(
         "CHANGES TRAINING: none, cpu, gpu; of uara also gpu-config, gpu-agent; of vecenv also gpu-before, "

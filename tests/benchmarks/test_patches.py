@@ -91,7 +91,8 @@ of 100 generators is cached moves the ratio: 150 to 230 were found."""
 
 
 @pytest.mark.parametrize("robots", ENVIRONMENTS)
-def test_environment_step(hold: Hold, robots: int) -> None:
+def test_environment_step(hold: Hold, robots: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KERNELS_VARIABLE, "compiled")
     before, after = stepping(robots), stepping(robots)
 
     def patched() -> object:
@@ -100,7 +101,7 @@ def test_environment_step(hold: Hold, robots: int) -> None:
 
     patched()
     hold(
-        f"environment step, {robots} robots",
+        f"compiled environment step, {robots} robots",
         before,
         patched,
         ENVIRONMENTS[robots],
@@ -109,16 +110,15 @@ def test_environment_step(hold: Hold, robots: int) -> None:
     )
 
 
-def test_environment_step_in_arrays(hold: Hold, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no numba, or it does not agree."""
-    monkeypatch.setenv(KERNELS_VARIABLE, "numpy")
+def test_environment_step_in_arrays(hold: Hold) -> None:
+    """What step 5 does unless told otherwise."""
     before, after = stepping(5), stepping(5)
 
     def patched() -> object:
         with patches.applied("5"):
             return after()
 
-    hold("environment step in arrays, 5 robots", before, patched, 20, rounds=9)
+    hold("environment step, 5 robots", before, patched, 20, rounds=9)
 
 
 def acting(agent_type: str, robots: int, steps: str) -> Work:

@@ -14,6 +14,7 @@ from legacy_marinenav.policy.agent import Agent
 from legacy_marinenav.policy.replay_buffer import ReplayBuffer
 from legacy_marinenav.policy.training_loop import TrainingLoop
 from syncprobe.equivalence import VerificationPlan, Verifier, verify
+from syncprobe.equivalence.verifying import ThoroughVerifier
 from tests.equivalence.variants import case_of, small_run, wrapped
 
 
@@ -229,7 +230,7 @@ def test_the_torchrl_pipeline_is_forced_through_its_tensordict(variants):
 def test_all_combinations_are_checked_and_announced(monkeypatch):
     checked, heard = [], []
     monkeypatch.setattr(
-        Verifier, "check", lambda self, case: checked.append((self.run, case)) or case
+        ThoroughVerifier, "check", lambda self, case: checked.append((self.run, case)) or case
     )
     plan = VerificationPlan(
         agents=("SAC", "DQN"),

@@ -8,6 +8,7 @@ from torch.profiler import ProfilerActivity, profile
 
 import syncprobe
 from syncprobe.recording.own_time.stretches import COLD, FIRST, LENGTH
+from syncprobe.recording.session import Recording
 
 INSIDE = FIRST + COLD + LENGTH // 2
 """So many operations end in the middle of the first stretch."""
@@ -69,4 +70,26 @@ def test_a_program_may_begin_to_use_the_profiler_in_a_stretch():
             assert is_watching()
     names = [event.name for event in seen.events()]
     assert names.count("aten::mul") >= LENGTH
+    assert not is_watching()
+
+
+def test_a_stretch_that_is_due_in_a_backward_pass_waits_for_its_end() -> None:
+    with syncprobe.record(device="sim") as recording:
+        weight = torch.ones(4, device="cuda", requires_grad=True)
+        for _ in range(3):
+            value = weight
+            for _ in range(FIRST):
+                value = value * 1.0
+            value.sum().backward()
+    assert not is_watching()
+    assert recording.profile().time.own.source == "sampled"
+
+
+def test_an_optimizer_that_steps_in_the_backward_pass_leaves_no_profiler_behind() -> None:
+    with Recording(device="sim", step_on="auto"):
+        model = torch.nn.Linear(4, 4, device="cuda")
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model.weight.register_post_accumulate_grad_hook(lambda _: optimizer.step())
+        for _ in range(2 * FIRST):
+            model(torch.ones(2, 4, device="cuda")).sum().backward()
     assert not is_watching()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SINGLE_STEPS: Final = (3, 5)
 """Steps with code that runs only while others are off."""
+UARA_SINGLE_STEPS: Final = (1, 2, 3, 5)
 CROWD: Final = Stage(robots=5, cores=3, obstacles=2, distance=6.0)
 THREE: Final = Stage(robots=3, cores=1, obstacles=1)
 ALONE: Final = Stage(robots=1, cores=0, obstacles=0, distance=3.0)
@@ -26,15 +27,15 @@ class Corner:
 
     name: str
     run: TrainingRun | WorkloadRun
-    is_taken_apart: bool = False
-    """Whether some steps are tried alone as well: in a full plan later steps stand in for earlier ones."""
+    alone: tuple[int, ...] = ()
+    """Steps that are tried alone as well, and all but the last: in a full plan later steps stand in for earlier ones."""
 
     def choices(self, patches: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         """Choices of steps to try, out of those to verify."""
         yield patches
-        if self.is_taken_apart and len(patches) > 1:
+        if self.alone and len(patches) > 1:
             yield patches[:-1]
-            yield from ((step,) for step in SINGLE_STEPS if step in patches)
+            yield from ((step,) for step in self.alone if step in patches)
 
 
 def corners_of(run: TrainingRun | WorkloadRun) -> tuple[Corner, ...]:
@@ -62,7 +63,7 @@ def _of_training(run: TrainingRun) -> Iterator[Corner]:
         agent_options={"BATCH_SIZE": 2, "TAU": 0.3, "LR": 1e-2},
         is_looked_at_later=True,
     )
-    yield Corner(name="a ring that wraps, batches of 2", run=short, is_taken_apart=True)
+    yield Corner(name="a ring that wraps, batches of 2", run=short, alone=SINGLE_STEPS)
     yield Corner(
         name="batches of 33",
         run=replace(
@@ -88,7 +89,7 @@ def _of_training(run: TrainingRun) -> Iterator[Corner]:
             update_every=2,
             is_looked_at_later=False,
         ),
-        is_taken_apart=True,
+        alone=SINGLE_STEPS,
     )
     yield Corner(
         name="on the simulated device",
@@ -111,7 +112,7 @@ def _of_user_association(run: WorkloadRun) -> Iterator[Corner]:
         yield Corner(
             name=name,
             run=replace(run, steps=60, size=size, learning=learning),
-            is_taken_apart=True,
+            alone=UARA_SINGLE_STEPS,
         )
     yield Corner(
         name="on the simulated device",

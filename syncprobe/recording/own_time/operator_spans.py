@@ -19,6 +19,7 @@ Span = tuple[int, int]
 _torch: Any = torch.autograd
 """What it offers beyond its public names carries no types."""
 _ACTIVITIES: Final = {_torch.ProfilerActivity.CPU}
+_NO_TASK: Final = -1
 _LOG_LEVEL: Final = "KINETO_LOG_LEVEL"
 _SILENT: Final = "99"
 
@@ -30,9 +31,14 @@ class OperatorSpans:
     report, and each operator costs more when the spans are collected: watch single steps, not runs.
     """
 
+    def __init__(self) -> None:
+        self._is_unstopped = False
+        """It was asked to stop in a backward pass."""
+
     def start(self) -> bool:
-        """Begin to watch; says no if the program is using the profiler itself."""
-        if _torch._profiler_enabled():
+        """Begin to watch; says no in a backward pass, and if the program is using the profiler itself."""
+        self.settle()
+        if in_backward() or _torch._profiler_enabled():
             return False
         level = os.environ.get(_LOG_LEVEL)
         # The profiler announces each start and stop on the program's error output.
@@ -48,12 +54,29 @@ class OperatorSpans:
         return True
 
     def stop(self) -> tuple[Span, ...] | None:
-        """The outermost operators since the start, in order; None if the program took the profiler over."""
+        """The outermost operators since the start, in order; None if the program took the profiler over.
+
+        So it is in a backward pass: the profiler is stopped after that.
+        """
+        if in_backward():
+            self._is_unstopped = True
+            return None
         # Only the profiler that programs use sets the flag, and what it is collecting is theirs.
         if _torch.profiler._is_profiler_enabled or not _torch._profiler_enabled():
             return None
         ahead_ns = time.time_ns() - time.perf_counter_ns()
         return _outermost(_torch._disable_profiler().events(), ahead_ns)
+
+    def settle(self) -> None:
+        """Stop what could not be stopped when it was asked to."""
+        if self._is_unstopped and not in_backward():
+            self._is_unstopped = False
+            self.stop()
+
+
+def in_backward() -> bool:
+    """Autograd is at work, and gives the thread back the state it had before: a profiler among it."""
+    return bool(torch._C._current_graph_task_id() != _NO_TASK)
 
 
 def place_of(spans: Sequence[Span], at_ns: int) -> int:

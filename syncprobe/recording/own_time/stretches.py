@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.profiles.own_time.steps import StepWatch, own_gaps
 from syncprobe.recording.own_time.calibration import call_yardstick_unnoticed, median_gap
-from syncprobe.recording.own_time.operator_spans import OperatorSpans, place_of
+from syncprobe.recording.own_time.operator_spans import OperatorSpans, in_backward, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,16 +90,18 @@ class Stretches:
             is_long: The gap was long enough to be measured.
         """
         if not self._is_on:
-            self._start(number)
+            if not in_backward():
+                self._start(number)
             return
         self._operations.append(_Operation(*span, gap_ns, event, is_long))
-        if len(self._operations) >= LENGTH + COLD:
+        if len(self._operations) >= LENGTH + COLD and not in_backward():
             self.close()
             has_enough = self.watched >= ENOUGH or self._spent_ns > BUDGET_NS
             self.due = sys.maxsize if has_enough else int(number * GROWTH)
 
     def close(self) -> None:
         """Work out the stretch that is being watched, if any; the profiler is off after that."""
+        self._spans.settle()
         if not self._is_on:
             return
         self._is_on = False

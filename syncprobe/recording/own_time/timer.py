@@ -113,6 +113,7 @@ class OwnTimer:
 
     def close(self) -> None:
         """Work out what was watched; no step is open."""
+        self._spans.settle()
         self.stretches.close()
         is_on, row = self._is_on, self._row
         self._is_on, self._row, self._left = False, [], 0

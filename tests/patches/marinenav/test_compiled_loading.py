@@ -43,7 +43,7 @@ def run(**variables: str) -> tuple[dict[str, Any], str]:
     """Step an environment in a process of its own; return what it says and what it complains about."""
     finished = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        env=os.environ | variables,
+        env=os.environ | {KERNELS_VARIABLE: "compiled"} | variables,
         capture_output=True,
         text=True,
         check=True,
@@ -155,8 +155,11 @@ def test_without_numba(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert loading.verdict() == loading.Verdict(kernels=None, reason="numba is not installed")
 
 
-def test_the_variable_switches_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KERNELS_VARIABLE, "numpy")
+def test_the_variable_switches_it_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KERNELS_VARIABLE, "compiled")
+    with patches.applied("5") as handle:
+        assert handle.settings.kernels == "compiled"
+    monkeypatch.delenv(KERNELS_VARIABLE)
     with patches.applied("5") as handle:
         assert handle.settings.kernels == "numpy"
         assert loading.kernels() is None

@@ -17,6 +17,7 @@ from patches.vecenv.decisions import unchecked
 from patches.vecenv.plan import PLAN
 from syncprobe.equivalence.verdict import Case, CaseVerdict
 from syncprobe.equivalence.verifying import Verifier, run_of
+from syncprobe.targets.legacy_code import validated_distributions
 from syncprobe.workloads.vecenv import training
 from syncprobe.workloads.vecenv.config import configured
 
@@ -80,10 +81,11 @@ def test_one_sample_is_the_largest_quotient_of_chance_and_noise() -> None:
 
 def test_distributions_are_unchecked_in_their_scope_only() -> None:
     wrong = torch.tensor([float("nan"), 0.0])
-    with unchecked():
-        torch.distributions.Categorical(logits=wrong)
-    with pytest.raises(ValueError, match="Expected parameter logits"):
-        torch.distributions.Categorical(logits=wrong)
+    with validated_distributions():  # torchrl switches that off for a whole process
+        with unchecked():
+            torch.distributions.Categorical(logits=wrong)
+        with pytest.raises(ValueError, match="Expected parameter logits"):
+            torch.distributions.Categorical(logits=wrong)
 
 
 def test_advantages_round_as_the_library_does() -> None:

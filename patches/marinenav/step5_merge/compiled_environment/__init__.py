@@ -1,11 +1,11 @@
-"""The environment with all robots computed at once, by compiled code where there is numba.
+"""The environment with all robots computed at once, by compiled code if that was asked for.
 
 Replaces: marinenav_env.envs.marinenav_env:MarineNavEnv3.step and MarineNavEnv3.get_observations
 Removes:  what vector_environment does in array operations: two calls per step are left, and Python that reads robots'
           attributes and makes the lists that the legacy code returns
 Keeps:    everything that vector_environment keeps, bit for bit
 
-Without numba, where its code is found to round otherwise, and for all that it does not support, vector_environment
+Unless asked for, without numba, where its code is found to round otherwise, and for all that it does not support, vector_environment
 does the work.
 """
 
@@ -29,7 +29,7 @@ __all__ = ["get_observations", "prepare", "step"]
 
 def prepare() -> None:
     """Compile what will be needed, or read it from the cache, and try it: no step is to wait for that."""
-    if chosen_kernels() != "numpy":
+    if chosen_kernels() == "compiled":
         loading.verdict()
 
 
