@@ -16,7 +16,6 @@ ONCE_MISSED = (
     "an object count goes to the wrong row once the ring has wrapped",
     "a turn that is no number is taken",
     "a staged batch is handed out without a copy",
-    "a position that is no number is passed over",
     "gradients of frozen parameters stay",
 )
 """All of one agent in one pipeline, so that the legacy runs are made once."""
@@ -24,6 +23,10 @@ ONCE_MISSED_ELSEWHERE = (
     "normals of all forwards drawn at once",
     "an action array shares memory with a buffer",
 )
+
+
+NEWER = ("packing", "vecenv", "marinenav/step5_merge/compiled_environment")
+"""Where no faults were planted yet."""
 
 
 def ask(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -55,7 +58,7 @@ def test_every_folder_of_the_patches_has_faults() -> None:
     }
     planted = {fault.path.parent for fault in FAULTS}
     # Folders that are newer than the catalogue: add faults, then take the name out.
-    newer = {ROOT / "patches" / name for name in ("packing", "vecenv")}
+    newer = {ROOT / "patches" / name for name in NEWER}
     assert {
         each for each in folders if not any(n in (each, *each.parents) for n in newer)
     } <= planted

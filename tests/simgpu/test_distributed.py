@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,11 +13,10 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from syncprobe.simgpu.session import SilentSink
 from tests.simgpu.twins import Tensors, assert_same_values
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.simgpu.conftest import RecordingSink
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -57,12 +59,11 @@ def test_a_barrier_waits(sink: RecordingSink) -> None:
     ]
 
 
-@pytest.mark.parametrize("backend", ["nccl", "gloo"])
-def test_data_parallel_training_gives_the_hosts_values(
-    backend: str, tmp_path: Path, sink: RecordingSink
-) -> None:
+def train_in_parallel(backend: str, folder: str) -> None:
+    """Train on the host and on the device, and hold one to the other."""
+
     def program(device: str) -> Tensors:
-        store = f"file://{tmp_path / device}"
+        store = f"file://{folder}/{device}"
         name = "gloo" if device == "cpu" else backend
         dist.init_process_group(name, init_method=store, rank=0, world_size=1)
         model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)).to(device)
@@ -77,7 +78,14 @@ def test_data_parallel_training_gives_the_hosts_values(
         dist.destroy_process_group()
         return list(model.parameters())
 
-    assert_same_values(program, sink)
+    assert_same_values(program, SilentSink())
+
+
+@pytest.mark.parametrize("backend", ["nccl", "gloo"])
+def test_data_parallel_training_gives_the_hosts_values(backend: str, tmp_path: Path) -> None:
+    """In a process of its own: torch may wait for itself when a group ends and others have stashed Python objects."""
+    call = f"from {__name__} import *; train_in_parallel({backend!r}, {str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", call], check=True, cwd=Path(__file__).parents[2])
 
 
 @pytest.mark.usefixtures("device")

@@ -11,12 +11,12 @@ from syncprobe.simgpu import SimulatedDevice
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.simgpu.conftest import RecordingSink
+    from syncprobe.events import Sink
 
 Tensors = list[torch.Tensor]
 
 
-def assert_same_values(program: Callable[[str], Tensors], sink: RecordingSink) -> None:
+def assert_same_values(program: Callable[[str], Tensors], sink: Sink) -> None:
     """Run a program, given the name of its device, on both sides under one seed."""
     expected = _values(program, "cpu")
     with SimulatedDevice(sink):

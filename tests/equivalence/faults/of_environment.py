@@ -34,7 +34,7 @@ FAULTS = (
     Fault(
         name="seen robots are numbered among the active ones",
         module=f"{VECTOR}.sensing",
-        old="scene.numbers[thing - obstacles] for thing",
+        old="numbers[thing - obstacles] for thing",
         new="(thing - obstacles) for thing",
     ),
     Fault(
@@ -74,6 +74,7 @@ FAULTS = (
         module=f"{VECTOR}.current",
         old=" and sum(nearest) < math.inf)",
         new=")",
+        equivalent="stepping.py leaves what ends up not finite to the legacy code, too",
     ),
     Fault(
         name="cores are added up from the farthest",

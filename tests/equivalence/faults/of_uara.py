@@ -79,12 +79,6 @@ FAULTS = (
         new="best = self.target(batch.next_state)",
     ),
     _fault(
-        name="gradients are clamped at two",
-        module="uara.step4_keep.lean_updates",
-        old="parameter.grad.clamp_(-1, 1)",
-        new="parameter.grad.clamp_(-2, 2)",
-    ),
-    _fault(
         name="gradients pile up",
         module="uara.stacked_agents",
         old="        self.optimizer.zero_grad()\n",
@@ -93,8 +87,8 @@ FAULTS = (
     _fault(
         name="stacked gradients are clamped at two",
         module="uara.stacked_agents",
-        old="parameter.grad.clamp_(-1, 1)",
-        new="parameter.grad.clamp_(-2, 2)",
+        old="gradient.clamp_(-1, 1)",
+        new="gradient.clamp_(-2, 2)",
     ),
     _fault(
         name="losses are weighted by the number of agents",
