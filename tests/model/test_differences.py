@@ -56,6 +56,7 @@ def test_fewer_reads_are_faster_beside_busy_processes():
         check(2)
 
 
+@pytest.mark.measured
 def test_the_same_program_is_neither_faster_nor_slower():
     comparison = compare(train(6), train(6))
     assert comparison.own is not None

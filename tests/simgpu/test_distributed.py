@@ -60,7 +60,11 @@ def test_a_barrier_waits(sink: RecordingSink) -> None:
 
 
 def train_in_parallel(backend: str, folder: str) -> None:
-    """Train on the host and on the device, and hold one to the other."""
+    """Train on the host and on the device, and hold one to the other.
+
+    The process ends with it: torch may wait for itself when a module that trained in parallel is freed.
+    """
+    kept: list[nn.Module] = []
 
     def program(device: str) -> Tensors:
         store = f"file://{folder}/{device}"
@@ -76,14 +80,15 @@ def train_in_parallel(backend: str, folder: str) -> None:
             parallel(torch.randn(5, 3).to(device)).pow(2).sum().backward()
             optimizer.step()
         dist.destroy_process_group()
+        kept.append(parallel)
         return list(model.parameters())
 
     assert_same_values(program, SilentSink())
+    os._exit(0)
 
 
 @pytest.mark.parametrize("backend", ["nccl", "gloo"])
 def test_data_parallel_training_gives_the_hosts_values(backend: str, tmp_path: Path) -> None:
-    """In a process of its own: torch may wait for itself when a group ends and others have stashed Python objects."""
     call = f"from {__name__} import *; train_in_parallel({backend!r}, {str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", call], check=True, cwd=Path(__file__).parents[2])
 

@@ -58,6 +58,7 @@ def vectorised() -> Iterator[None]:
 @contextmanager
 def counted_fallbacks() -> Iterator[list[str]]:
     """Note the name of each legacy function that the patch hands over to."""
+    loading.verdict()  # trying compiled code asks the legacy code, too
     names: list[str] = []
 
     def noted(function: Any) -> Any:
