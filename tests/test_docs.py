@@ -33,6 +33,7 @@ from pre_commit.clientlib import load_config, load_manifest
 
 from tests import arithmetic
 from tests.pages import BLOCKS, PAGES, Block, assert_shown, blocks_of
+from tests.slowness import slow_unless
 from tests.workflows import ROOT, check_command, check_steps
 
 SLOW = {
@@ -244,7 +245,7 @@ def is_long(block: Block) -> bool:
 
 @pytest.mark.parametrize(
     "block",
-    [pytest.param(block, marks=pytest.mark.slow) if is_long(block) else block for block in ALL],
+    slow_unless(lambda block: not is_long(block), ALL),
     ids=named,
 )
 def test_every_block_is_true(block: Block, readers: dict[Path, Folders]) -> None:

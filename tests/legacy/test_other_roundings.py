@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from tests import arithmetic
+from tests.slowness import slow_unless
 
 ROOT = Path(__file__).parents[2]
 ROUNDINGS = {
@@ -63,13 +64,7 @@ def replay(
     )
 
 
-QUICK = ("the machine's own", "ATen without vectors")
-
-
-@pytest.mark.parametrize(
-    "rounding",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ROUNDINGS],
-)
+@pytest.mark.parametrize("rounding", slow_unless("ATen without vectors".__eq__, ROUNDINGS))
 def test_a_representative_part_replays(rounding: str) -> None:
     needed = next((flag for name, flag in NEEDED.items() if name in rounding), None)
     if needed and not getattr(torch.cpu, f"_is_{needed}_supported")():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
@@ -22,6 +23,7 @@ from legacy_marinenav.policy.evaluation_file import load_evaluations
 from legacy_marinenav.torchrl_gpu import train_torchrl_gpu
 from tests.legacy import replays
 from tests.legacy.test_agents_behaviour import MODEL_FILES
+from tests.slowness import slow_unless
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Creating a tensor from a list of numpy.ndarrays:UserWarning"
@@ -52,8 +54,13 @@ def run(script: str, tmp_path: Path, config: Any, *options: str) -> int:
 
 
 @pytest.mark.usefixtures("short_episodes")
-@pytest.mark.parametrize("script", SCRIPTS)
-@pytest.mark.parametrize("agent_type", AGENT_KINDS)
+@pytest.mark.parametrize(
+    ("agent_type", "script"),
+    slow_unless(
+        lambda agent_type, _: agent_type in {"AC-IQN", "DQN"},
+        itertools.product(AGENT_KINDS, SCRIPTS),
+    ),
+)
 def test_every_agent_trains_evaluates_and_writes_its_files(
     agent_type: str,
     script: str,
@@ -100,7 +107,10 @@ def test_every_agent_trains_evaluates_and_writes_its_files(
     }
 
 
-@pytest.mark.parametrize("module", ["train_RL_agents", "torchrl_gpu.train_torchrl_gpu"])
+@pytest.mark.parametrize(
+    "module",
+    slow_unless("train_RL_agents".__eq__, ["train_RL_agents", "torchrl_gpu.train_torchrl_gpu"]),
+)
 def test_scripts_run_as_modules(module: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", f"legacy_marinenav.{module}", "-C", str(CONFIGS / "dqn.json")]
     options = [*SHORT, "--save-dir", str(tmp_path), "-D", "cpu"]

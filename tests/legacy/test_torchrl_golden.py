@@ -14,6 +14,7 @@ from legacy_marinenav.marinenav_env.envs.torchrl_gpu import (
 )
 from legacy_marinenav.torchrl_gpu import TorchRLTrainer
 from tests.legacy import golden, replays, trainer_replay
+from tests.slowness import slow_unless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,13 @@ pytestmark = pytest.mark.filterwarnings(
 OBSERVATION_KEYS = ("self_state", "objects_state", "objects_mask")
 
 
-@pytest.mark.parametrize("case", golden.cases("torchrl_trainer"), ids=replays.case_id)
+@pytest.mark.parametrize(
+    "case",
+    slow_unless(
+        lambda case: replays.case_id(case) == "torchrl/AC-IQN", golden.cases("torchrl_trainer")
+    ),
+    ids=replays.case_id,
+)
 def test_training_run_is_as_recorded(case: dict[str, Any], tally: golden.Tally) -> None:
     trainer_replay.run(case, make_trainer, tally, observe)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tests.legacy.kinds import Kinds
 
 
+@pytest.mark.slow  # half a minute each, and what follows scripted actions is the same code
 @pytest.mark.parametrize("case", golden.cases("evaluation"), ids=replays.case_id)
 def test_evaluation_of_untrained_agents_is_as_recorded(
     case: dict[str, Any], tally: golden.Tally, tmp_path: Path

@@ -9,12 +9,21 @@ import pytest
 from legacy_marinenav.marinenav_env.envs.marinenav_env import MarineNavEnv3
 from legacy_marinenav.policy.trainer import Trainer
 from tests.legacy import golden, replays, trainer_replay
+from tests.slowness import slow_unless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@pytest.mark.parametrize("case", golden.cases("trainer"), ids=replays.case_id)
+QUICK = {"trainer/ac_iqn", "trainer/dqn", "trainer/natural_ac_iqn", "trainer/natural_dqn"}
+"""The others take long together."""
+
+
+@pytest.mark.parametrize(
+    "case",
+    slow_unless(lambda case: replays.case_id(case) in QUICK, golden.cases("trainer")),
+    ids=replays.case_id,
+)
 def test_training_run_is_as_recorded(case: dict[str, Any], tally: golden.Tally) -> None:
     trainer_replay.run(case, make_trainer, tally)
 

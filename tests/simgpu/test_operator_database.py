@@ -6,7 +6,6 @@ A share of the operators is run each time; ``make test-all`` runs them all.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -22,6 +21,7 @@ from tests.simgpu.operator_database import (
     run,
     samples_of,
 )
+from tests.slowness import slow_unless
 
 if TYPE_CHECKING:
     from tests.simgpu.conftest import RecordingSink
@@ -88,14 +88,7 @@ def _is_in_share(name: str) -> bool:
     return name in ALWAYS or zlib.crc32(name.encode()) % SHARE == 0
 
 
-def _sorted_out(names: Iterable[str], is_quick: Callable[[str], bool]) -> list[Any]:
-    """All names; those beyond a share take long together."""
-    return [
-        name if is_quick(name) else pytest.param(name, marks=pytest.mark.slow) for name in names
-    ]
-
-
-@pytest.mark.parametrize("name", _sorted_out(OPERATORS, _is_in_share))
+@pytest.mark.parametrize("name", slow_unless(_is_in_share, OPERATORS))
 def test_values_gradients_and_layouts_are_the_hosts(name: str, sink: RecordingSink) -> None:
     for operator in OPERATORS[name]:
         if torch.float32 in operator.supported_dtypes("cpu"):
@@ -109,7 +102,7 @@ COMPLEX = [
 ]
 
 
-@pytest.mark.parametrize("name", _sorted_out(COMPLEX, ALWAYS.__contains__))
+@pytest.mark.parametrize("name", slow_unless(ALWAYS.__contains__, COMPLEX))
 def test_complex_values_are_the_hosts(name: str, sink: RecordingSink) -> None:
     for operator in OPERATORS[name]:
         if torch.complex64 in operator.supported_dtypes("cpu"):

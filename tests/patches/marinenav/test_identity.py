@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import pytest
@@ -10,10 +11,19 @@ import pytest
 import syncprobe
 from tests.patches.marinenav import training_runs
 from tests.patches.marinenav.training_runs import AGENTS, PIPELINES, differences
+from tests.slowness import slow_unless
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Creating a tensor from a list of numpy.ndarrays:UserWarning"
 )
+
+
+QUICK = {("AC-IQN", "original"), ("DQN", "original"), ("SAC", "torchrl")}
+"""An agent of either sort, and either pipeline; the others take long together."""
+
+
+def chosen(*runs: tuple[str, str]) -> list[Any]:
+    return slow_unless(lambda *run: run in QUICK, runs)
 
 
 @functools.cache
@@ -21,8 +31,13 @@ def legacy(agent_type: str, pipeline: str) -> dict[str, Any]:
     return training_runs.run(agent_type, pipeline)
 
 
-@pytest.mark.parametrize("pipeline", PIPELINES)
-@pytest.mark.parametrize("agent_type", AGENTS)
+@pytest.mark.parametrize(
+    ("agent_type", "pipeline"),
+    slow_unless(
+        lambda agent_type, pipeline: pipeline == "original" or (agent_type, pipeline) in QUICK,
+        itertools.product(AGENTS, PIPELINES),
+    ),
+)
 def test_all_steps_together_change_nothing(agent_type: str, pipeline: str) -> None:
     expected = legacy(agent_type, pipeline)
     assert expected["losses"], "the run must learn"
@@ -48,8 +63,9 @@ def test_any_subset_changes_nothing(agent_type: str, pipeline: str, steps: str) 
     assert differences(expected, training_runs.run(agent_type, pipeline, steps)) == []
 
 
-@pytest.mark.parametrize("pipeline", PIPELINES)
-@pytest.mark.parametrize("agent_type", ["IQN", "DQN", "Rainbow"])
+@pytest.mark.parametrize(
+    ("agent_type", "pipeline"), chosen(*itertools.product(["IQN", "DQN", "Rainbow"], PIPELINES))
+)
 def test_discrete_actions_are_equal_in_fast_mode(agent_type: str, pipeline: str) -> None:
     expected = legacy(agent_type, pipeline)
     found = training_runs.run(agent_type, pipeline, "all", mode="fast")
@@ -59,8 +75,9 @@ def test_discrete_actions_are_equal_in_fast_mode(agent_type: str, pipeline: str)
     assert differences(expected, found) == []
 
 
-@pytest.mark.parametrize("pipeline", PIPELINES)
-@pytest.mark.parametrize("agent_type", ["AC-IQN", "DDPG", "SAC"])
+@pytest.mark.parametrize(
+    ("agent_type", "pipeline"), chosen(*itertools.product(["AC-IQN", "DDPG", "SAC"], PIPELINES))
+)
 def test_continuous_actions_stay_close_in_fast_mode(agent_type: str, pipeline: str) -> None:
     expected = legacy(agent_type, pipeline)
     found = training_runs.run(agent_type, pipeline, "all", mode="fast")
@@ -74,11 +91,11 @@ def test_continuous_actions_stay_close_in_fast_mode(agent_type: str, pipeline: s
 
 @pytest.mark.parametrize(
     ("agent_type", "pipeline"),
-    [
+    chosen(
         *((agent_type, "original") for agent_type in AGENTS),
         ("SAC", "torchrl"),
         ("Rainbow", "torchrl"),
-    ],
+    ),
 )
 def test_a_run_on_the_device_is_the_run_on_the_host(agent_type: str, pipeline: str) -> None:
     """On a device, uploads are real copies and buffers are reused: stale ones would show."""

@@ -1,0 +1,24 @@
+"""Which cases of a test every run makes, and which wait for ``make test-all``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+def slow_unless(is_quick: Callable[..., bool], cases: Iterable[Any]) -> list[Any]:
+    """The cases, those marked ``slow`` that are not quick; a tuple is handed over as several arguments."""
+    return [
+        _marked(case, is_quick(*case) if isinstance(case, tuple) else is_quick(case))
+        for case in cases
+    ]
+
+
+def _marked(case: Any, is_quick: bool) -> Any:
+    marks = () if is_quick else (pytest.mark.slow,)
+    values = case if isinstance(case, tuple) else (case,)
+    return pytest.param(*values, marks=marks)
