@@ -58,6 +58,8 @@ PLANS: Final = (
     Layout(lines=3, to_dos=3, code=2, reasons=2, is_brief=True),
     Layout(lines=2, to_dos=3, code=1, reasons=1, is_brief=True),
     Layout(lines=2, to_dos=3, code=1, reasons=0, is_brief=True),
+    Layout(lines=2, to_dos=3, code=0, reasons=1, is_brief=True),
+    Layout(lines=1, to_dos=3, code=0, reasons=1, is_brief=True),
     Layout(lines=2, to_dos=3, code=0, reasons=0, is_brief=True),
     Layout(lines=1, to_dos=3, code=0, reasons=0, is_brief=True, has_source=False),
     Layout(lines=1, to_dos=2, code=0, reasons=0, is_brief=True, has_source=False),
@@ -71,6 +73,8 @@ PLANS: Final = (
 def write_first_screen(new_sheet: Callable[[], Sheet], summary: Summary) -> Sheet:
     """The fullest screen that fits."""
     for plan in PLANS:
+        if plan.code and not plan.reasons and not summary.is_about_device:
+            continue  # what takes the time instead matters more than an example
         sheet = new_sheet()
         _write(sheet, summary, plan)
         if sheet.height <= MOST_LINES:

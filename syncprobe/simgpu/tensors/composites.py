@@ -20,6 +20,7 @@ from syncprobe.cuda.flops import FLOPS
 from syncprobe.events import EventKind
 from syncprobe.simgpu import errors
 from syncprobe.simgpu.session import active
+from syncprobe.simgpu.tensors.handling import handler
 from syncprobe.simgpu.tensors.tensor import DeviceTensor, allocate
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ class _Whole(torch.autograd.Function):
         return shown
 
     @staticmethod
+    @handler
     def backward(ctx: Any, *gradients: Any) -> Any:
         """Differentiate the host's graph."""
         # Taking them out also refuses tensors that were written to since the forward pass.
@@ -226,6 +228,7 @@ class _Derivative(torch.autograd.Function):
         return shown
 
     @staticmethod
+    @handler
     @once_differentiable
     def backward(ctx: Any, *gradients: Any) -> Any:
         """The second derivative."""
