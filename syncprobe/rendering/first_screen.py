@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.rendering import figures
 from syncprobe.rendering.lines.rows import lines_rows
-from syncprobe.rendering.summary import NOTHING_TO_DO, QUESTIONS
+from syncprobe.rendering.summary import QUESTIONS
 from syncprobe.rendering.tables import LINE, Column
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _write(sheet: Sheet, summary: Summary, plan: Layout) -> None:
     for place, to_do in enumerate(summary.to_dos[: plan.to_dos], start=1):
         _to_do(sheet, place, to_do, plan)
     if not summary.to_dos:
-        sheet.paragraph(NOTHING_TO_DO)
+        sheet.paragraph(summary.nothing)
     sheet.paragraph(_more(summary, plan))
     sheet.blank()
     for reason in summary.reasons[-plan.reasons :] if plan.reasons else ():

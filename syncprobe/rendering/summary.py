@@ -37,6 +37,7 @@ QUESTIONS: Final = (
     "What should I do first?",
 )
 NOTHING_TO_DO: Final = "Nothing: no rule found anything to change."
+NOTHING_SEEN: Final = "Nobody can say: no event was recorded."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,11 @@ class Summary:
     lines: tuple[CostlyLine, ...]
     to_dos: tuple[ToDo, ...]
     """What is worth most first; empty if there is nothing to do."""
+
+    @property
+    def nothing(self) -> str:
+        """What to say where there is nothing to do."""
+        return NOTHING_TO_DO if self.lines else NOTHING_SEEN
 
 
 def summarise(profile: Profile, source: SourceText | None = None) -> Summary:
@@ -113,6 +119,8 @@ def time_sentence(profile: Profile) -> str:
 
 
 def _verdict(profile: Profile, worth: Worth | None) -> str:
+    if not _used_device(profile) and profile.run.warmup and not profile.run.steps:
+        return "Cannot tell: the warm-up was longer than the run, so nothing was recorded."
     if not _used_device(profile):
         return 'Cannot tell: nothing used the device. Did the program ask for device="cuda"?'
     if worth is None:

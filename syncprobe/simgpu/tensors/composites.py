@@ -61,6 +61,11 @@ def run_composite(overload: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run the operator on the host as one operation, differentiably."""
     if overload is _aten.rms_norm.default and not _has_fused_norm(*args):
         return overload.decompose(*args, **kwargs)
+    return _run_whole(overload, args, kwargs)
+
+
+@handler
+def _run_whole(overload: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     _report_dropout_seed(overload, args, kwargs)
     flat: list[torch.Tensor] = []
     layout = _collect(args, flat), _collect(kwargs, flat)
