@@ -175,7 +175,7 @@ def _host_code(profile: Profile, worth: Worth) -> ToDo | None:
         cost=f"{figures.duration(share * step_us)} us {modelled_label(profile)} in region {region}, "
         f"{figures.percent(share)}",
         share=figures.percent(share),
-        action="See which functions that is with --timed, which runs the program once more, and vectorise or batch them."
+        action="See which functions that is with --lines, which runs the program again, and vectorise or batch them."
         if spot is None
         else "Vectorise or batch what runs there; the GPU is not what this program waits for.",
     )

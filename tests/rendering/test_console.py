@@ -361,3 +361,11 @@ def test_hot_functions_are_listed_with_time_and_what_each_line_did():
         "                                          42",
     ]
     assert "good for shares, not for totals" in text
+
+
+def test_lines_that_somebody_had_timed_are_shown_above_the_answer():
+    lines = (factories.source_line(40, "    x = self.network(state)", us=180.0, hits=5),)
+    profile = factories.profile(lines=lines)
+    text, plain = render(profile), render(replace(profile, lines=()))
+    assert "180     5" in text
+    assert text.endswith(plain), "the first screen is what it is without them"
