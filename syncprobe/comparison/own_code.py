@@ -25,6 +25,8 @@ class OwnSpan:
     ms: float
     low_ms: float
     high_ms: float
+    yardstick_ns: float = 0.0
+    """How fast the machine was; 0 if nobody knows."""
 
 
 NOTHING: Final = OwnSpan(ms=0.0, low_ms=0.0, high_ms=0.0)
@@ -111,11 +113,23 @@ def _span(profile: Profile, ms: float, calls: float) -> OwnSpan:
         else (1.0, 1.0)
     )
     margin_ms = DRIFT * ms + PER_CALL_MS * calls
-    return OwnSpan(ms=ms, low_ms=max(ms * low - margin_ms, 0.0), high_ms=ms * high + margin_ms)
+    return OwnSpan(
+        ms=ms,
+        low_ms=max(ms * low - margin_ms, 0.0),
+        high_ms=ms * high + margin_ms,
+        yardstick_ns=own.yardstick_ns,
+    )
 
 
 def _difference(before: OwnSpan, after: OwnSpan) -> tuple[float, float]:
-    return after.low_ms - before.high_ms, after.high_ms - before.low_ms
+    """By how much own time changed, at least and at most; a slow machine only adds, so the slower one's least is less."""
+    slowness = 1.0
+    if before.yardstick_ns and after.yardstick_ns:
+        slowness = after.yardstick_ns / before.yardstick_ns
+    return (
+        after.low_ms / max(slowness, 1.0) - before.high_ms,
+        after.high_ms - before.low_ms * min(slowness, 1.0),
+    )
 
 
 def _excludes_zero(interval: tuple[float, float]) -> bool:

@@ -40,6 +40,8 @@ _BATCH_WORDS: Final = frozenset(
     }
 )
 """Words in the names of what a loop over batches goes over."""
+_ONE_BATCH: Final = frozenset({"batch", "chunk", "minibatch"})
+"""Names of what is one batch: a loop over it, or over what comes of it, goes over samples."""
 _LOADER: Final = "DataLoader"
 _COMPREHENSION_FRAMES: Final = ("comp>", "<genexpr>")
 _HAS_INLINED_COMPREHENSIONS: Final = sys.version_info >= (3, 12)
@@ -87,7 +89,9 @@ class Loop:
         for iterable in self._iterables:
             for node in ast.walk(iterable):
                 name = identifier(node)
-                if name in loaders or not _BATCH_WORDS.isdisjoint(_words(name)):
+                if name in loaders:
+                    return True
+                if name not in _ONE_BATCH and not _BATCH_WORDS.isdisjoint(_words(name)):
                     return True
             if isinstance(iterable, ast.Call) and called_name(iterable) == "range":
                 return len(iterable.args) == 3

@@ -49,7 +49,7 @@ class Module:
     tree: ast.Module
     parents: Mapping[ast.AST, ast.AST] = field(repr=False)
     statements: Mapping[int, ast.stmt] = field(repr=False)
-    """The innermost statement of each line."""
+    """The innermost statement of each line; of several on one line the last that calls something."""
     blocks: Mapping[ast.AST, Block] = field(repr=False)
     """The block that a statement is in."""
     _facts: dict[tuple[Any, ast.AST], Any] = field(default_factory=dict, repr=False)
@@ -73,7 +73,10 @@ class Module:
                 blocks.update(dict.fromkeys(block.statements, block))
             if isinstance(node, ast.stmt):
                 last = node.lineno if node.end_lineno is None else node.end_lineno
-                statements.update((line, node) for line in range(node.lineno, last + 1))
+                for line in range(node.lineno, last + 1):
+                    before = statements.get(line)
+                    if before is None or not _is_aside(node, before):
+                        statements[line] = node
         return cls(tree, parents, statements, blocks)
 
     def once(self, find: Callable[[Node], Fact], node: Node) -> Fact:
@@ -88,6 +91,16 @@ class Module:
         """A line that belongs to a statement; None for blank lines, comments and lines that are not there."""
         statement = self.statements.get(number)
         return None if statement is None else CodeLine(self, number, statement)
+
+
+def _is_aside(node: ast.stmt, before: ast.stmt) -> bool:
+    """A statement stands behind another one on its line (``x; y``), and that one calls something while it does not."""
+    end = before.end_lineno or before.lineno, before.end_col_offset or 0
+    return end <= (node.lineno, node.col_offset) and _calls(before) and not _calls(node)
+
+
+def _calls(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.Call) for part in ast.walk(node))
 
 
 @dataclass(frozen=True)

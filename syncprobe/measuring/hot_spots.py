@@ -6,6 +6,7 @@ a GPU would do; everything else is own time, of the innermost line of user code 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -28,6 +29,7 @@ INTERVAL_SECONDS: Final = 0.001
 SPOTS: Final = 15
 """How many functions, and how many lines, are kept."""
 _NO_FILE: Final = "<"
+_SAMPLER: Final = f"{os.sep}pyinstrument{os.sep}"
 
 
 class SamplerMissingError(SyncprobeError):
@@ -128,12 +130,14 @@ def hot_spots(stacks: Stacks, path_of: PathOf) -> tuple[HotSpot, ...]:
 def user_calls(stack: Sequence[str], path_of: PathOf) -> list[tuple[CallSite, CallSite]]:
     """The user's functions on a stack, outermost first: where each begins, and the line it was at.
 
-    Empty if the device was at work, or nobody's code.
+    Empty if the device was at work, the sampler, or nobody's code.
     """
     calls = []
     for frame in reversed(stack):
         identifier, *attributes = frame.split("\x01")
         name, file, first_line = identifier.split("\x00")
+        if _SAMPLER in file:
+            return []
         if file.startswith(_NO_FILE):
             continue
         path = path_of(file)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from syncprobe.events import CallSite
+
+BUSY_SHARE: Final = 0.3
+"""A process that waits so much for a processor finds its caches emptied by others whenever it runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +27,10 @@ class OwnTime:
     """From how many steps, or stretches, it is known."""
     by_region: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds per step."""
+    waited_share: float = 0.0
+    """How much of that time other processes kept the program from running; the least allows for the caches they emptied."""
+    yardstick_ns: float = 0.0
+    """What the simplest call took outside of its operator meanwhile: how fast the machine was; 0 if nobody knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

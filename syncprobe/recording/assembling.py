@@ -68,8 +68,7 @@ def profile_of(recording: Recording, extras: Extras | None = None) -> Profile:
         for site in aggregate.sites_of(sums, steps, recording.own_files)
     )
     examined = examine(sites, regions, steps=steps, source=source)
-    own_ms = own.ms_per_step if own else 0.0
-    company = blind_spots.company(recorder.own_steps, own_ms, step_ms)
+    company = blind_spots.company(own, step_ms)
     pace = {} if own is None else paces(own, times.regions, steps)
     timelines = tuple(timeline_of(at_pace(film, pace)) for film in recorder.films)
     return Profile(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import EventKind
-from syncprobe.profiles.own_time.steps import waited_share
+from syncprobe.profiles.host import BUSY_SHARE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from syncprobe.profiles.own_time.steps import OwnStep
+    from syncprobe.profiles.host import OwnTime
     from syncprobe.recording.session import Recording
 
 UNUSED_DEVICE: Final = (
@@ -18,13 +18,11 @@ UNUSED_DEVICE: Final = (
     "torch.cuda.is_available() in a module that was imported already, chose the CPU: choose it inside."
 )
 
-BUSY_SHARE: Final = 0.3
-"""A process that waits so much finds its caches emptied by others whenever it runs."""
 DECISIVE: Final = 0.5
 """Below this share of the step, less own time would leave the answer as it is: the GPU is the problem."""
 BUSY: Final = (
-    "Other processes had the processor for {share:.0%} of a step: the machine is busy, and own code looks dearer "
-    "than it is. Where the answer is close, record again when it is quiet."
+    "Others had the processor for {share:.0%} of the time: own code looks dearer than it is. Where the answer is "
+    "close, record again when the machine is quiet."
 )
 
 
@@ -47,8 +45,7 @@ def notes(recording: Recording) -> Iterator[str]:
         yield UNUSED_DEVICE
 
 
-def company(steps: Sequence[OwnStep], own_ms: float, step_ms: float) -> Iterator[str]:
+def company(own: OwnTime | None, step_ms: float) -> Iterator[str]:
     """What has to be known about own time that was taken beside other processes, where it decides the answer."""
-    share = waited_share(steps)
-    if share > BUSY_SHARE and own_ms > DECISIVE * step_ms:
-        yield BUSY.format(share=share)
+    if own and own.waited_share > BUSY_SHARE and own.ms_per_step > DECISIVE * step_ms:
+        yield BUSY.format(share=own.waited_share)

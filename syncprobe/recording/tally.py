@@ -205,6 +205,8 @@ class Tally:
             handover_ns=handover_ns,
             spikes_ns=sum(gaps.spikes_ns for gaps in self._long.values()),
             stretches=stretches.watched,
+            waited_share=stretches.waited_share,
+            yardstick_ns=stretches.yardstick_ns,
         )
 
     def _measured(self, event: EventSum) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.rendering import details
 from syncprobe.rendering.first_screen import MOST_LINES, write_first_screen
+from syncprobe.rendering.listings import listings
 from syncprobe.rendering.sheet import Sheet
 from syncprobe.rendering.summary import summarise
 
@@ -28,9 +29,11 @@ def render(profiles: Sequence[Profile], page: Page) -> str:
         if place:
             sheet.blank()
         summary = summarise(profile, page.source)
-        if page.is_full:
+        # Whoever had lines timed wants to see them.
+        evidence = details.sections(profile) if page.is_full else listings(profile)
+        if page.is_full or profile.lines:
             sheet.paragraph(f"syncprobe: {summary.title}", style="bold", indent=0)
-            for section in details.sections(profile):
+            for section in evidence:
                 sheet.section(section)
             sheet.blank()
         sheet.append(write_first_screen(lambda: Sheet(page), summary))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.rendering import figures
 from syncprobe.rendering.lines.rows import lines_rows
-from syncprobe.rendering.summary import NOTHING_TO_DO, QUESTIONS
+from syncprobe.rendering.summary import QUESTIONS
 from syncprobe.rendering.tables import LINE, Column
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ PLANS: Final = (
     Layout(lines=3, to_dos=3, code=2, reasons=2, is_brief=True),
     Layout(lines=2, to_dos=3, code=1, reasons=1, is_brief=True),
     Layout(lines=2, to_dos=3, code=1, reasons=0, is_brief=True),
+    Layout(lines=2, to_dos=3, code=0, reasons=1, is_brief=True),
+    Layout(lines=1, to_dos=3, code=0, reasons=1, is_brief=True),
     Layout(lines=2, to_dos=3, code=0, reasons=0, is_brief=True),
     Layout(lines=1, to_dos=3, code=0, reasons=0, is_brief=True, has_source=False),
     Layout(lines=1, to_dos=2, code=0, reasons=0, is_brief=True, has_source=False),
@@ -71,6 +73,8 @@ PLANS: Final = (
 def write_first_screen(new_sheet: Callable[[], Sheet], summary: Summary) -> Sheet:
     """The fullest screen that fits."""
     for plan in PLANS:
+        if plan.code and not plan.reasons and not summary.is_about_device:
+            continue  # what takes the time instead matters more than an example
         sheet = new_sheet()
         _write(sheet, summary, plan)
         if sheet.height <= MOST_LINES:
@@ -89,7 +93,7 @@ def _write(sheet: Sheet, summary: Summary, plan: Layout) -> None:
     for place, to_do in enumerate(summary.to_dos[: plan.to_dos], start=1):
         _to_do(sheet, place, to_do, plan)
     if not summary.to_dos:
-        sheet.paragraph(NOTHING_TO_DO)
+        sheet.paragraph(summary.nothing)
     sheet.paragraph(_more(summary, plan))
     sheet.blank()
     for reason in summary.reasons[-plan.reasons :] if plan.reasons else ():

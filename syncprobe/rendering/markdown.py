@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.rendering import details, figures
 from syncprobe.rendering.lines.rows import lines_rows
-from syncprobe.rendering.summary import NOTHING_TO_DO, QUESTIONS, summarise
+from syncprobe.rendering.summary import QUESTIONS, summarise
 from syncprobe.rendering.tables import LINE, NOTHING, Column, Section
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _first_screen(summary: Summary) -> Iterator[str]:
     for place, to_do in enumerate(summary.to_dos, start=1):
         yield from _to_do(place, to_do)
     if not summary.to_dos:
-        yield f"**{NOTHING_TO_DO}**"
+        yield f"**{summary.nothing}**"
 
 
 def _to_do(place: int, to_do: ToDo) -> Iterator[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import DEFAULT_REGION, EventKind
+from syncprobe.profiles.host import BUSY_SHARE
 from syncprobe.profiles.titles import title_of
 from syncprobe.rendering import figures
 from syncprobe.rendering.labels import measured_label, modelled_label
@@ -36,6 +37,7 @@ QUESTIONS: Final = (
     "What should I do first?",
 )
 NOTHING_TO_DO: Final = "Nothing: no rule found anything to change."
+NOTHING_SEEN: Final = "Nobody can say: no event was recorded."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +50,19 @@ class Summary:
     doubts: tuple[str, ...]
     """Those of the warnings that are reasons not to take the rest at face value."""
     verdict: str
+    is_about_device: bool
+    """The device is the problem, at least in part."""
     reasons: tuple[str, ...]
     ranking: str
     """What the costly lines are ranked by."""
     lines: tuple[CostlyLine, ...]
     to_dos: tuple[ToDo, ...]
     """What is worth most first; empty if there is nothing to do."""
+
+    @property
+    def nothing(self) -> str:
+        """What to say where there is nothing to do."""
+        return NOTHING_TO_DO if self.lines else NOTHING_SEEN
 
 
 def summarise(profile: Profile, source: SourceText | None = None) -> Summary:
@@ -64,6 +73,7 @@ def summarise(profile: Profile, source: SourceText | None = None) -> Summary:
         warnings=warnings_of(profile),
         doubts=profile.doubts,
         verdict=_verdict(profile, worth),
+        is_about_device=worth is None or worth.traffic >= HARDLY,
         reasons=tuple(_reasons(profile, worth)),
         ranking="By how often they block."
         if worth is None
@@ -109,6 +119,8 @@ def time_sentence(profile: Profile) -> str:
 
 
 def _verdict(profile: Profile, worth: Worth | None) -> str:
+    if not _used_device(profile) and profile.run.warmup and not profile.run.steps:
+        return "Cannot tell: the warm-up was longer than the run, so nothing was recorded."
     if not _used_device(profile):
         return 'Cannot tell: nothing used the device. Did the program ask for device="cuda"?'
     if worth is None:
@@ -116,7 +128,10 @@ def _verdict(profile: Profile, worth: Worth | None) -> str:
     label = f"of the {profile.rate_noun}, {modelled_label(profile)}"
     if _is_undecided(profile, worth):
         least, most = figures.percent(worth.least), figures.percent(worth.most)
-        return f"Cannot tell: syncs, launches and copies are between {least} and {most} {label}."
+        return (
+            f"Cannot tell: syncs, launches and copies are between {least} and {most} {label}"
+            f"{_why_undecided(profile)}."
+        )
     share = figures.percent(worth.traffic)
     return (
         f"{_answer(worth.traffic)}: syncs, launches and copies are {share} {label}; "
@@ -146,6 +161,19 @@ def _is_undecided(profile: Profile, worth: Worth) -> bool:
     if own is None or own.high_ms <= FAR_APART * own.low_ms:
         return False
     return _answer(worth.least) != _answer(worth.most)
+
+
+def _why_undecided(profile: Profile) -> str:
+    """Why the bounds are far apart, and what to do about it, where that is known."""
+    own = profile.time.own
+    assert own is not None, "its bounds are far apart"
+    if own.waited_share > BUSY_SHARE:
+        return "; the machine is busy: record again when it is quiet"
+    if own.source == "calibrated":
+        return (
+            "; let it run for longer, or mark steps: own code of so short a run is not known well"
+        )
+    return ""
 
 
 def _reasons(profile: Profile, worth: Worth | None) -> Iterator[str]:

@@ -169,11 +169,13 @@ def _host_code(profile: Profile, worth: Worth) -> ToDo | None:
     step_us = (profile.time.modelled_ms_per_step or 0.0) * 1e3
     return ToDo(
         place=f"region {region}" if spot is None else figures.place(spot.site),
-        title="host code takes most of the step"
+        title=f"host code takes most of the {profile.rate_noun}"
         if spot is None
         else f"most of the host's own time is in {spot.site.function}",
         cost=f"{figures.duration(share * step_us)} us {modelled_label(profile)} in region {region}, "
         f"{figures.percent(share)}",
         share=figures.percent(share),
-        action="Vectorise or batch what runs there; the GPU is not what this program waits for.",
+        action="See which functions that is with --lines, which runs the program again, and vectorise or batch them."
+        if spot is None
+        else "Vectorise or batch what runs there; the GPU is not what this program waits for.",
     )

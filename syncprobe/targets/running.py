@@ -119,7 +119,12 @@ def run(name: str, options: RunOptions | None = None, *, clean: CleanPass | None
             step_on=recording.step_on,
             notes=(
                 *described.notes,
-                *notes_on_steps(recording.step_on, outcome),
+                *notes_on_steps(
+                    recording.step_on,
+                    outcome,
+                    asked=target.step_on,
+                    made=recording.recorder.steps_started,
+                ),
                 *_differences(outcome, clean),
             ),
         ),

@@ -67,6 +67,32 @@ def test_fewer_syncs_are_never_slower_whatever_the_noise_of_own_time(noise):
     assert (comparison.events_ms.before, comparison.events_ms.after) == pytest.approx((0.66, 0.184))
 
 
+def at_speed(profile: Profile, yardstick_ns: float) -> Profile:
+    """The profile as it is recorded while the simplest call takes so long."""
+    assert profile.time.own is not None
+    own = replace(profile.time.own, yardstick_ns=yardstick_ns)
+    return replace(profile, time=replace(profile.time, own=own))
+
+
+def test_what_a_slower_machine_adds_is_no_change_of_own_code():
+    before, after = at_speed(program(2.0), 1_000), at_speed(program(3.4), 1_600)
+    comparisons = compare(before, after), compare(after, before)
+    assert [each.own is not None and each.own.is_decided for each in comparisons] == [False, False]
+    at_one_speed = compare(before, at_speed(program(3.4), 1_000)).own
+    assert at_one_speed is not None
+    assert at_one_speed.is_decided
+    nobody_knows = compare(program(2.0), at_speed(program(3.4), 1_600)).own
+    assert nobody_knows is not None
+    assert nobody_knows.is_decided
+
+
+def test_own_code_that_is_beyond_what_the_machine_explains_has_changed():
+    own = compare(at_speed(program(2.0), 1_000), at_speed(program(8.0), 1_600)).own
+    assert own is not None
+    assert own.is_decided
+    assert own.low_ms > 0
+
+
 def test_own_code_that_really_changed_changes_the_modelled_step():
     comparison = compare(program(2.0, env_ms=30.0), program(2.1, env_ms=3.0))
     own = comparison.own

@@ -69,6 +69,16 @@ def test_time_inside_the_device_is_nobodys():
     assert hot_calls([(inside, 1.0)], path_of) == ()
 
 
+def test_time_of_the_sampler_is_nobodys():
+    sampler = "/site-packages/pyinstrument/profiler.py"
+    stack = (frame("main", "mine.py", 1, 9), frame("is_running", sampler, 215, 220))
+
+    def path_of_all(file):
+        return path_of(file) or file
+
+    assert hot_spots([(stack, 0.004)], path_of_all) == ()
+
+
 def test_calls_form_a_tree_whatever_libraries_and_launchers_are_between():
     launcher = frame("run", "ours.py", 1, 2)
     main = (launcher, frame("main", "mine.py", 1, 9))

@@ -11,6 +11,8 @@ import syncprobe
 from syncprobe.cuda.costs import TwoClocks
 from syncprobe.cuda.specs import SPECS
 from syncprobe.events import EventKind
+from syncprobe.rendering.summary import summarise
+from syncprobe.rendering.worth import HARDLY, MOSTLY
 
 SMALL = 4
 LARGE = 40_000
@@ -41,16 +43,13 @@ class Found:
 
     own_us: float
     step_us: float
+    answer: str
+    """The verdict's first words."""
 
     @property
     def share(self) -> float:
         """What the verdict judges by: all but own code."""
         return 1 - self.own_us / self.step_us
-
-    @property
-    def answer(self) -> str:
-        """The verdict's first word."""
-        return "Yes" if self.share >= 0.5 else "In part" if self.share >= 0.2 else "No"
 
 
 def spin(microseconds: float) -> None:
@@ -69,10 +68,12 @@ def record(composition: Composition, steps: int = 24) -> Found:
         for _ in range(steps):
             syncprobe.step()
             run_step(composition, values, one, host)
-    time_ = recording.profile().time
-    assert time_.own is not None
-    assert time_.modelled_ms_per_step is not None
-    return Found(time_.own.ms_per_step * 1e3, time_.modelled_ms_per_step * 1e3)
+    profile = recording.profile()
+    own, step_ms = profile.time.own, profile.time.modelled_ms_per_step
+    assert own is not None
+    assert step_ms is not None
+    answer = summarise(profile).verdict.partition(":")[0]
+    return Found(own.ms_per_step * 1e3, step_ms * 1e3, answer)
 
 
 def run_step(
@@ -102,4 +103,6 @@ def truth(composition: Composition) -> Found:
     clocks.host(int(composition.spin_us * 500))
     for _ in range(composition.syncs):
         clocks.event(EventKind.SCALAR_READ, True, 4, 0)
-    return Found(composition.spin_us, clocks.host_ns / 1e3)
+    share = 1 - composition.spin_us * 1e3 / clocks.host_ns
+    answer = "Yes" if share >= MOSTLY else "In part" if share >= HARDLY else "No"
+    return Found(composition.spin_us, clocks.host_ns / 1e3, answer)

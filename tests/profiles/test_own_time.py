@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syncprobe.profiles.own_time.steps import OwnStep, StepWatch, own_step, waited_share
+from syncprobe.profiles.own_time.steps import OwnStep, StepWatch, estimate, own_step
 
 
 def watched(*, waited_ns: int) -> OwnStep:
@@ -32,7 +32,23 @@ def test_waiting_for_a_processor_is_no_own_time_and_is_remembered():
     assert step.waited_share == pytest.approx(0.45)
 
 
-def test_a_usual_step_tells_how_busy_the_machine_was():
-    shares = [0.0, 0.5, 0.9]
-    assert waited_share([OwnStep((), 1, share) for share in shares]) == 0.5
-    assert waited_share([]) == 0.0
+def test_a_usual_step_tells_how_busy_and_how_fast_the_machine_was():
+    steps = [
+        OwnStep((("act", 1e6),), 1, share, yardstick_ns)
+        for share, yardstick_ns in ((0.0, 900), (0.5, 1_000), (0.9, 3_000))
+    ]
+    own = estimate(steps, "watched")
+    assert own is not None
+    assert (own.waited_share, own.yardstick_ns) == (0.5, 1_000)
+
+
+def test_own_time_that_others_kept_waiting_may_be_much_less():
+    quiet, busy = (
+        estimate([OwnStep((("act", 1e6),), 0, share)] * 5, "watched") for share in (0.0, 0.8)
+    )
+    assert quiet is not None
+    assert busy is not None
+    assert (quiet.low_ms, quiet.high_ms) == (1.0, 1.0)
+    assert busy.ms_per_step == quiet.ms_per_step
+    assert busy.high_ms == quiet.high_ms, "noise only adds"
+    assert busy.low_ms == pytest.approx(1.0 / 2.2)

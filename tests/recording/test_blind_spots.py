@@ -53,7 +53,20 @@ def test_a_warm_up_longer_than_the_run_is_said_on_the_screen(tmp_path, monkeypat
     assert main(["profile", "short.py", "--warmup", "9", "--device", "sim"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "NOTHING RECORDED: the warm-up is 9 steps, and the program made 3." in out
-    assert "Is the GPU the problem? Cannot tell: nothing used the device." in out
+    assert "Is the GPU the problem? Cannot tell: the warm-up was longer than the run" in out
+    assert "No steps were found" not in out, "there were three"
+    assert "What should I do first? Nobody can say: no event was recorded." in out
+
+
+def test_figures_per_run_that_were_asked_for_are_no_steps_that_were_not_found(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    Path("plain.py").write_text("import torch\ntorch.ones(3, device='cuda').sum().item()\n")
+    assert main(["profile", "plain.py", "--step-on", "none", "--device", "sim"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Figures are per run, set-up left out: --step-on none." in out
+    assert "No steps were found" not in out
 
 
 @pytest.mark.skipif(CHOSEN_BEFORE == "cuda", reason="there is a GPU to choose")

@@ -118,6 +118,17 @@ def test_the_answer_says_when_syncs_are_worth_little_and_the_environment_most():
     assert "1. region env: host code takes most of the step" in screen
 
 
+@pytest.mark.parametrize("width", [70, 80])
+def test_what_takes_the_time_instead_of_the_device_is_said_before_examples(width):
+    profile = factories.host_bound_profile()
+    given = tuple(
+        factories.finding(rule=rule, cost_us_modelled=1.0) for rule in ("SP201", "SP203", "SP305")
+    )
+    notes = ("Something that has to be known about this run, which takes lines. " * 2,)
+    run = replace(profile.run, notes=notes)
+    assert "env 80%" in words(render(replace(profile, findings=given, run=run), width))
+
+
 def test_a_program_without_regions_is_not_told_of_one():
     profile = factories.profile(regions={"other": factories.region(2.0)})
     sites = tuple(replace(site, region="other") for site in profile.sites)
@@ -133,6 +144,20 @@ def test_no_verdict_where_the_program_s_own_time_is_not_known_well_enough():
         "Is the GPU the problem? Cannot tell: syncs, launches and copies are between 10% and 80%"
         in screen
     )
+
+
+@pytest.mark.parametrize(
+    ("own", "why"),
+    [
+        ({"waited_share": 0.7}, "; the machine is busy: record again when it is quiet."),
+        ({"source": "calibrated"}, "; let it run for longer, or mark steps:"),
+    ],
+)
+def test_who_gets_no_verdict_is_told_why_and_what_to_do(own, why):
+    profile = factories.profile()
+    unknown = replace(factories.own_time(1.2, low=0.2, high=7.2), **own)
+    screen = words(render(replace(profile, time=replace(profile.time, own=unknown))))
+    assert f"between 10% and 80% of the step, modelled (t4){why}" in screen
 
 
 def test_what_was_taken_for_a_step_and_what_is_in_none_is_said():
@@ -336,3 +361,11 @@ def test_hot_functions_are_listed_with_time_and_what_each_line_did():
         "                                          42",
     ]
     assert "good for shares, not for totals" in text
+
+
+def test_lines_that_somebody_had_timed_are_shown_above_the_answer():
+    lines = (factories.source_line(40, "    x = self.network(state)", us=180.0, hits=5),)
+    profile = factories.profile(lines=lines)
+    text, plain = render(profile), render(replace(profile, lines=()))
+    assert "180     5" in text
+    assert text.endswith(plain), "the first screen is what it is without them"

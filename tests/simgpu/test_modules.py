@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -11,12 +11,14 @@ from torch import nn
 from torch.nn.attention.flex_attention import flex_attention
 from torch.profiler import ProfilerActivity, profile
 
+from syncprobe.simgpu.device import SimulatedDevice
+from tests.simgpu.conftest import RecordingSink
 from tests.simgpu.twins import Tensors, assert_same_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.simgpu.conftest import RecordingSink
+    from syncprobe.events import EventKind
 
 
 def moved_back_after_backward(device: str) -> Tensors:
@@ -208,3 +210,30 @@ def test_what_is_not_simulated_is_said(program: Callable[[], object], words: str
     with pytest.raises(NotImplementedError, match=words) as caught:
         program()
     assert "lazy" not in str(caught.value)
+
+
+class ClockedSink(RecordingSink):
+    """Notes which operations began while the program's own clock ran."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on_own_time: set[str] = set()
+
+    def emit(self, kind: EventKind, operation: str, **facts: Any) -> None:
+        super().emit(kind, operation, **facts)
+        if not self._paused:
+            self.on_own_time.add(operation)
+
+
+def test_what_the_device_works_out_in_a_backward_pass_is_not_the_program_s_time():
+    sink = ClockedSink()
+    with SimulatedDevice(sink):
+        layer = nn.LSTM(4, 4).to("cuda")
+        states, _ = layer(torch.ones(3, 2, 4, device="cuda"))
+        attended = F.scaled_dot_product_attention(states, states, states)
+        weight = next(layer.parameters())
+        (gradient,) = torch.autograd.grad(attended.sum(), weight, create_graph=True)
+        gradient.sum().backward()
+    derived = {event.operation for event in sink.events if event.operation.endswith("_backward")}
+    assert {"aten::lstm_backward", "aten::scaled_dot_product_attention_backward"} <= derived
+    assert not sink.on_own_time

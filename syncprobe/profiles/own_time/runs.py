@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.profiles.host import OwnTime
-from syncprobe.profiles.own_time.steps import CALL_ERROR_NS, quartiles
+from syncprobe.profiles.own_time.steps import CALL_ERROR_NS, dearer_by, quartiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,6 +48,10 @@ class RunGaps:
     """What was left out because it comes now and then where gaps are short: interrupts and the like."""
     stretches: int = 0
     """How many stretches of the run were watched."""
+    waited_share: float = 0.0
+    """How much of a usual stretch other processes kept the program from running."""
+    yardstick_ns: float = 0.0
+    """What the simplest call took beside a usual stretch."""
 
 
 def calibrated(
@@ -97,11 +101,15 @@ def sampled(times: Mapping[str, RegionTime], gaps: RunGaps) -> OwnTime:
     call_error = CALL_ERROR_NS * (watched + gaps.others)
     return OwnTime(
         ms_per_step=sum(span.by_region.values()) / 1e6,
-        low_ms=max(span.low - measured_error - call_error, 0.0) / 1e6,
+        low_ms=max(span.low - measured_error - call_error, 0.0)
+        / dearer_by(gaps.waited_share)
+        / 1e6,
         high_ms=(span.high + measured_error + call_error + gaps.spikes_ns) / 1e6,
         source="sampled",
         steps=gaps.stretches,
         by_region={name: value / 1e6 for name, value in span.by_region.items() if value > 0},
+        waited_share=gaps.waited_share,
+        yardstick_ns=gaps.yardstick_ns,
     )
 
 

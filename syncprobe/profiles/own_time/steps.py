@@ -28,6 +28,8 @@ MARK: Final = 2
 """How many calls the marks at the beginning and at the end of a step are worth, each."""
 HANDLER: Final = 4
 """How many calls it is worth to get to a handler in Python and back: a mark of a region, a copy."""
+DEARER: Final = 1.5
+"""By how much own code looks dearer, as a share, if others have the processor nearly all the time: caches are theirs."""
 SHORT_NS: Final = 10_000
 """Stretches that are usually shorter than this are never believed to be longer."""
 
@@ -55,6 +57,8 @@ class OwnStep:
     operators: int
     waited_share: float = 0.0
     """How much of the step other processes kept this one from running."""
+    yardstick_ns: int = 0
+    """What the simplest call took beside it; 0 if nobody knows."""
 
     @property
     def by_region(self) -> dict[str, float]:
@@ -65,7 +69,12 @@ class OwnStep:
         return dict(sums)
 
 
-def own_step(watch: StepWatch, operators: Sequence[tuple[int, int]], allowance_ns: int) -> OwnStep:
+def own_step(
+    watch: StepWatch,
+    operators: Sequence[tuple[int, int]],
+    allowance_ns: int,
+    yardstick_ns: int = 0,
+) -> OwnStep:
     """What the program itself took of a step.
 
     Args:
@@ -73,6 +82,7 @@ def own_step(watch: StepWatch, operators: Sequence[tuple[int, int]], allowance_n
         operators: The spans of its outermost operators, in order.
         allowance_ns: What a call takes outside of the operator it calls: parsing arguments, wrapping and
             freeing results. The model pays for it with the launch.
+        yardstick_ns: How fast the machine was.
     """
     borders = [since_ns for since_ns, _ in watch.crossings]
     gaps = tuple(
@@ -80,7 +90,8 @@ def own_step(watch: StepWatch, operators: Sequence[tuple[int, int]], allowance_n
         for start_ns, own_ns in own_gaps(watch, operators, allowance_ns)
     )
     waited_ns = watch.waits[-1][1] - watch.waits[0][1] if watch.waits else 0
-    return OwnStep(gaps, len(operators), waited_ns / max(watch.end_ns - watch.start_ns, 1))
+    waited = waited_ns / max(watch.end_ns - watch.start_ns, 1)
+    return OwnStep(gaps, len(operators), waited, yardstick_ns)
 
 
 def own_gaps(
@@ -148,9 +159,9 @@ def _take_waiting_off(stretches: list[_Stretch], waits: Sequence[tuple[int, int]
             left_ns -= taken_ns
 
 
-def waited_share(steps: Sequence[OwnStep]) -> float:
-    """How much of a usual step other processes had the processor."""
-    return statistics.median([step.waited_share for step in steps] or [0.0])
+def dearer_by(waited_share: float) -> float:
+    """By what factor own code may look dearer than it is, if others had the processor for such a share of the time."""
+    return 1.0 + DEARER * waited_share
 
 
 def estimate(steps: Sequence[OwnStep], source: str) -> OwnTime | None:
@@ -173,13 +184,16 @@ def estimate(steps: Sequence[OwnStep], source: str) -> OwnTime | None:
         high += weight * (third + error)
         for name, share in _shares(spread).items():
             by_region[name] += weight * middle * share
+    waited = statistics.median(step.waited_share for step in steps)
     return OwnTime(
         ms_per_step=total / 1e6,
-        low_ms=low / 1e6,
+        low_ms=low / dearer_by(waited) / 1e6,
         high_ms=high / 1e6,
         source=source,
         steps=len(steps),
         by_region={name: value / 1e6 for name, value in by_region.items()},
+        waited_share=waited,
+        yardstick_ns=statistics.median(step.yardstick_ns for step in steps),
     )
 
 

@@ -15,8 +15,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.profiles.own_time.steps import StepWatch, own_gaps
-from syncprobe.recording.own_time.calibration import call_yardstick_unnoticed, median_gap
+from syncprobe.recording.own_time.calibration import (
+    call_yardstick_unnoticed,
+    has_modes,
+    median_gap,
+)
 from syncprobe.recording.own_time.operator_spans import OperatorSpans, in_backward, place_of
+from syncprobe.recording.own_time.scheduling import WaitingTime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,6 +70,8 @@ class Stretches:
     def __init__(self, call: CallCost) -> None:
         self._call = call
         self._spans = OperatorSpans()
+        self._waiting = WaitingTime()
+        self._waited_ns = 0
         self._operations: list[_Operation] = []
         self._is_on = False
         self._start_ns = self._spent_ns = 0
@@ -76,6 +83,8 @@ class Stretches:
         """How many stretches were watched."""
         self.seen: defaultdict[int, list[tuple[float, ...]]] = defaultdict(list)
         """Own nanoseconds of short gaps by the identity of the sum of the events they come before."""
+        self._waited_shares: list[float] = []
+        self._yardsticks_ns: list[float] = []
 
     def operation(
         self, number: int, span: Span, gap_ns: int, event: EventSum | None, *, is_long: bool
@@ -119,8 +128,20 @@ class Stretches:
             self._spans.stop()
         self._operations.clear()
         self.seen.clear()
+        self._waited_shares.clear()
+        self._yardsticks_ns.clear()
         self.watched = self.handover_ns = 0
         self.due = FIRST
+
+    @property
+    def waited_share(self) -> float:
+        """How much of a usual stretch other processes kept the program from running."""
+        return statistics.median(self._waited_shares or [0.0])
+
+    @property
+    def yardstick_ns(self) -> float:
+        """What the simplest call took beside a usual stretch; 0 if nobody knows."""
+        return statistics.median(self._yardsticks_ns or [0.0])
 
     def _start(self, number: int) -> None:
         before_ns = time.perf_counter_ns()
@@ -130,12 +151,17 @@ class Stretches:
             call_yardstick_unnoticed()
         else:
             self.due = int(number * GROWTH)
+        self._waited_ns = self._waiting.now_ns()
         self._start_ns = time.perf_counter_ns()
         self._spent_ns += self._start_ns - before_ns
 
     def _add(self, spans: Sequence[Span], operations: Sequence[_Operation]) -> None:
+        waited_ns = self._waiting.now_ns() - self._waited_ns
+        self._waited_shares.append(waited_ns / (time.perf_counter_ns() - self._start_ns))
         first = place_of(spans, self._start_ns)
-        allowance_ns = int(MARGIN * self._call.allowance_ns(median_gap(spans[:first])))
+        speed_ns = median_gap(spans[:first])
+        self._yardsticks_ns.append(0 if has_modes() else speed_ns)
+        allowance_ns = int(MARGIN * self._call.allowance_ns(speed_ns))
         watch = StepWatch(
             self._start_ns,
             operations[-1].paused_ns,

@@ -9,6 +9,7 @@ from syncprobe.profiles.own_time.steps import StepWatch, own_step
 from syncprobe.recording.own_time.calibration import (
     CALLS,
     call_yardstick_unnoticed,
+    has_modes,
     median_gap,
 )
 from syncprobe.recording.own_time.operator_spans import OperatorSpans, place_of
@@ -127,9 +128,11 @@ class OwnTimer:
             speeds = [median_gap(spans[max(place - CALLS, 0) : place]) for place in borders]
             for number, watch in enumerate(row):
                 inside = spans[borders[number] : place_of(spans, watch.end_ns)]
-                allowance_ns = self._call.allowance_ns(max(speeds[number : number + 2]))
+                speed_ns = max(speeds[number : number + 2])
+                allowance_ns = self._call.allowance_ns(speed_ns)
+                yardstick_ns = 0 if has_modes() else speed_ns
                 if number or not self._has_cold_start:
-                    self.steps.append(own_step(watch, inside, allowance_ns))
+                    self.steps.append(own_step(watch, inside, allowance_ns, yardstick_ns))
         self._spent_ns += time.perf_counter_ns() - before_ns
 
     @property

@@ -20,6 +20,7 @@ from syncprobe.cuda.flops import FLOPS
 from syncprobe.events import EventKind
 from syncprobe.simgpu import errors
 from syncprobe.simgpu.session import active
+from syncprobe.simgpu.tensors.handling import handler
 from syncprobe.simgpu.tensors.tensor import DeviceTensor, allocate
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ def run_composite(overload: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run the operator on the host as one operation, differentiably."""
     if overload is _aten.rms_norm.default and not _has_fused_norm(*args):
         return overload.decompose(*args, **kwargs)
+    return _run_whole(overload, args, kwargs)
+
+
+@handler
+def _run_whole(overload: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     _report_dropout_seed(overload, args, kwargs)
     flat: list[torch.Tensor] = []
     layout = _collect(args, flat), _collect(kwargs, flat)
@@ -178,6 +184,7 @@ class _Whole(torch.autograd.Function):
         return shown
 
     @staticmethod
+    @handler
     def backward(ctx: Any, *gradients: Any) -> Any:
         """Differentiate the host's graph."""
         # Taking them out also refuses tensors that were written to since the forward pass.
@@ -226,6 +233,7 @@ class _Derivative(torch.autograd.Function):
         return shown
 
     @staticmethod
+    @handler
     @once_differentiable
     def backward(ctx: Any, *gradients: Any) -> Any:
         """The second derivative."""
