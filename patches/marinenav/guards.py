@@ -67,6 +67,7 @@ _OF_AGENTS: Final = frozenset(
         "state_to_tensor",
     }
 )
+_OF_BATCHES: Final = frozenset({"state_to_tensor"})
 _OF_MEMORIES: Final = frozenset({"add", "append", "sample", "state_batch", "update_priorities"})
 _AUTHORS: Final = frozenset({"legacy_marinenav", "patches", "torch"})
 _WATCHER: Final = "syncprobe"
@@ -134,10 +135,10 @@ def _optimizers_own_networks(agent: Any) -> bool:
 
 
 def samples_as_legacy(agent: Any) -> bool:
-    """Return whether the batches of an agent come from a memory of legacy's or ours."""
+    """Return whether the batches of an agent come from a memory of legacy's or ours, and become tensors as usual."""
     memory = agent.memory
     is_known = isinstance(memory, DeviceReplay) or type(memory) in {ReplayBuffer, ReplayMemory}
-    return is_known and _is_own_work(memory, _OF_MEMORIES)
+    return is_known and _is_own_work(memory, _OF_MEMORIES) and _is_own_work(agent, _OF_BATCHES)
 
 
 def stores_together(agent: Any) -> bool:

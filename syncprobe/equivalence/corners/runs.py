@@ -146,6 +146,10 @@ def _of_vectors(run: WorkloadRun) -> Iterator[Corner]:
         run=replace(run, steps=40, learning=learning),
         alone=EVERY_STEP,
     )
+    yield Corner(
+        name="on the simulated device",
+        run=replace(run, steps=24, device="sim", learning=learning),
+    )
 
 
 _OF_WORKLOADS: Final = {

@@ -111,22 +111,34 @@ def _handed_out(records: list[Any]) -> Iterator[tuple[str, Array]]:
 
 
 def _crowded(trainer: Any) -> Iterator[tuple[str, Array]]:
-    """Steps in which stations want the same users, who are content with any rate: no run gets there."""
+    """What comes of stations that want the same users, who are content with any rate: no run gets there."""
     import torch  # the trainer has imported it
 
+    stations, device = len(trainer.agents), trainer.device
     trainer.scenario.base = np.zeros(trainer.users)
-    state = torch.zeros(trainer.users, device=trainer.device)
-    choice_of = legacy_code.resolve(CHOICE)
+    state = torch.zeros(trainer.users, device=device)
     for step, wanted in enumerate((1, 2, trainer.users)):
-        users = [station % wanted for station in range(len(trainer.agents))]
-        actions = list(torch.tensor(users, device=trainer.device))
-        choice = choice_of(actions=actions, exploits=[False] * len(users), users=users)
+        choice = _choice([station % wanted for station in range(stations)], device)
         trainer.select = lambda *_, choice=choice: choice
         record = trainer.step(state, step, 0)
         state = record.outcome.state.clone()
-        yield f"rates of {wanted} wanted", np.array(record.outcome.rates, dtype=np.float64)
         yield f"end with {wanted} wanted", np.array(bool(record.is_early_end))
         yield f"state with {wanted} wanted", np.array(state.cpu().numpy())
+    # Sums of interference seldom show in a rate: one in a few hundred tells in which order they were made.
+    for user in range(min(trainer.users, 3)):
+        for other in range(stations):
+            users = [user] * stations
+            users[other] = (user + 1) % trainer.users
+            rates = trainer.associate(_choice(users, device)).rates
+            yield f"rates if all but {other} want {user}", np.array(rates, dtype=np.float64)
+
+
+def _choice(users: list[int], device: Any) -> Any:
+    import torch  # as above
+
+    actions = list(torch.tensor(users, device=device))
+    make = legacy_code.resolve(CHOICE)
+    return make(actions=actions, exploits=[False] * len(users), users=users)
 
 
 def _losses(record: Any) -> Iterator[Array]:

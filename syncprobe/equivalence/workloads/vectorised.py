@@ -11,6 +11,8 @@ import numpy as np
 from syncprobe.equivalence import content
 from syncprobe.equivalence.matching import Margin
 from syncprobe.equivalence.trace import StepTrace, Trace, UpdateTrace
+from syncprobe.equivalence.workloads.run import torch_device
+from syncprobe.recording.silence import silent_device
 from syncprobe.targets import legacy_code
 from syncprobe.targets.legacy_code import resolve, wrap
 from syncprobe.targets.vecenv import BUILD, CONFIGURED
@@ -64,14 +66,15 @@ def trace_vecenv(
     notes = _Notes(on_step)
     with ExitStack() as stack:
         stack.enter_context(legacy_code.undisturbed())
+        stack.enter_context(silent_device(run.device))
         stack.enter_context(legacy_code.validated_distributions())
         stack.enter_context(variant or nullcontext())
         training = None
         try:
             with warnings.catch_warnings():
-                # The library has an opinion on batches that leave a rest, which are wanted here.
-                warnings.filterwarnings("ignore", message="You have specified a mini-batch size")
-                training = resolve(BUILD)(config, "cpu")
+                # The library has opinions on odd batches and small networks on a device, which are wanted here.
+                warnings.filterwarnings("ignore", module="stable_baselines3", category=UserWarning)
+                training = resolve(BUILD)(config, torch_device(run))
             notes.follow(training)
             training.run(run.steps)
         except Exception as error:  # whatever it is, the library does not raise it
@@ -89,6 +92,7 @@ class _Notes:
         self._updates: list[UpdateTrace] = []
         self._on_step = on_step
         self._episode = np.zeros(ENVS, dtype=np.float64)
+        self._cut_off = 0
 
     def follow(self, training: Any) -> None:
         """Look on from now on."""
@@ -108,6 +112,7 @@ class _Notes:
             self._on_step(number)
         generators = content.fingerprints()
         observations, rewards, dones, infos = original(actions)
+        self._end_some(infos)
         self._episode = self._episode + rewards
         self.steps.append(
             StepTrace(
@@ -122,6 +127,13 @@ class _Notes:
         )
         self._episode = np.where(dones, 0.0, self._episode)
         return observations, rewards, dones, infos
+
+    def _end_some(self, infos: Any) -> None:
+        """Say of every other episode that was cut off that it ended: short ones seldom do by themselves."""
+        for info in infos:
+            if info.get("TimeLimit.truncated"):
+                self._cut_off += 1
+                info["TimeLimit.truncated"] = bool(self._cut_off % 2)
 
     def trace(self, failure: str | None, training: Any = None) -> Trace:
         """What happened; draws once more from every generator, so that is the end of the run."""

@@ -124,6 +124,7 @@ FAULTS = (
         module="vecenv.dqn",
         old="np.mean(list(losses.astype(np.float64)))",
         new="losses.astype(np.float64)[-1]",
+        equivalent="an update of the workload is one gradient step",
     ),
     _dqn(
         name="arrays that were read live in the staging buffer",

@@ -48,7 +48,7 @@ def follow(agent: Any) -> str:
     """Let the targets follow; if they cannot, how that fails."""
     try:
         agent.soft_update()
-    except RuntimeError as error:
+    except (RuntimeError, ValueError) as error:
         return str(error)
     return ""
 
@@ -196,6 +196,21 @@ def with_step_hook(agent: Any) -> list[Any]:
     return heard
 
 
+def with_own_tensors(agent: Any) -> list[Any]:
+    state_to_tensor, heard = agent.state_to_tensor, []
+
+    def own_tensors(states: Any) -> Any:
+        heard.append(len(states[0]))
+        return state_to_tensor(states)
+
+    agent.state_to_tensor = own_tensors
+    return heard
+
+
+def with_another_parameter(agent: Any) -> None:
+    network_of(agent).register_parameter("extra", nn.Parameter(torch.ones(3)))
+
+
 def with_own_memory(agent: Any) -> list[Any]:
     sample = agent.memory.sample
     heard: list[Any] = []
@@ -225,6 +240,8 @@ CUSTOMS = (
     with_rate_as_tensor,
     with_optimizer_of_a_part,
     with_step_hook,
+    with_own_tensors,
+    with_another_parameter,
     with_own_memory,
 )
 
