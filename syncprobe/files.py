@@ -66,11 +66,28 @@ def _replace(path: Path, content: bytes) -> None:
     temporary = path.with_name(f".syncprobe-{uuid.uuid4().hex}")
     try:
         # Unlike tempfile, which makes private files, this leaves the mode to the umask.
-        with temporary.open("xb") as stream:
+        descriptor = _open_unnamed(path.parent)
+        with temporary.open("xb") if descriptor is None else os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
-        if path.exists():
-            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+            stream.flush()
+            if path.exists():
+                os.fchmod(stream.fileno(), stat.S_IMODE(path.stat().st_mode))
+            if descriptor is not None:
+                # With a folder to start from, which an absolute path ignores: only then links are followed.
+                os.link(f"/proc/self/fd/{descriptor}", temporary, src_dir_fd=descriptor)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _open_unnamed(folder: Path) -> int | None:
+    """A file that gets its name when it is complete, so that a kill before that leaves none; not every system can."""
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):  # noqa: PTH112  # no Path for a constant
+        return None
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except (
+        OSError
+    ):  # the file system cannot, or the folder is the problem: then the named file says so
+        return None

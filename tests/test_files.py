@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -138,6 +140,43 @@ def test_an_interrupted_write_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         files.write_text(path, "after")
     assert path.read_text(encoding="utf-8") == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+KILLED = """
+import os, pathlib, signal, sys
+from syncprobe import files
+
+def killed(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(os, sys.argv[2], killed)
+files.write_text(pathlib.Path(sys.argv[1]), "after" * 100_000)
+"""
+
+
+@pytest.mark.skipif(
+    files._open_unnamed(Path(tempfile.gettempdir())) is None, reason="files need names here"
+)
+@pytest.mark.parametrize("moment", ["fchmod", "link"])
+def test_a_write_that_is_killed_leaves_nothing_behind(tmp_path, moment):
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("before", encoding="utf-8")
+    link.symlink_to(real)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(link), moment], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert real.read_text(encoding="utf-8") == "before"
+    assert sorted(tmp_path.iterdir()) == [link, real]
+
+
+def test_files_are_written_where_all_of_them_have_names(tmp_path, monkeypatch, umask):
+    umask(0o077)
+    monkeypatch.setattr(files, "_open_unnamed", lambda _: None)
+    path = tmp_path / "p.json"
+    files.write_text(path, "one")
+    files.write_text(path, "two")
+    assert path.read_text(encoding="utf-8") == "two"
+    assert mode(path) == 0o600
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -2,19 +2,24 @@
 
 A training step that returns its losses as arrays waits for the device; most are never looked at. These look,
 compare, compute, change and print like the arrays they stand for. Only code in C that wants an array's memory
-itself (``memoryview``, ``torch.from_numpy``) cannot make them read: it refuses them with a TypeError, and
-``numpy.asarray`` is what it wants. On the host there is nothing to wait for, and losses are arrays.
+itself (``memoryview``, ``torch.from_numpy``, methods called as ``numpy.ndarray.mean(loss)``) cannot make them
+read: it refuses them with a TypeError, and ``numpy.asarray`` is what it wants. On the host there is nothing to wait for, and losses are arrays.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+_PROTOCOLS: Final = frozenset(
+    {"__array_interface__", "__array_struct__", "__dlpack__", "__dlpack_device__"}
+)
+"""By which numpy and torch ask an object for its memory; without the latter torch takes a number for a sequence."""
 
 
 def loss_of(tensor: Tensor) -> Any:
@@ -32,9 +37,12 @@ class LazyLoss(NDArrayOperatorsMixin):
 
     __slots__ = ("_array", "_tensor")
 
+    _tensor: Tensor | None
+    _array: Any
+
     def __init__(self, tensor: Tensor) -> None:
-        self._tensor: Tensor | None = tensor.detach()
-        self._array: Any = None
+        self._tensor = tensor.detach()
+        self._array = None
 
     @property
     def is_read(self) -> bool:
@@ -74,9 +82,18 @@ class LazyLoss(NDArrayOperatorsMixin):
         )
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name not in {"__array_interface__", "__array_struct__"}:
+        if name.startswith("__") and name not in _PROTOCOLS:
             raise AttributeError(name)
         return getattr(self.read(), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__slots__:
+            object.__setattr__(self, name, value)
+        else:  # such as a shape
+            setattr(self.read(), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self.read(), name)
 
     def __getitem__(self, index: Any) -> Any:
         return self.read()[index]
@@ -110,6 +127,9 @@ class LazyLoss(NDArrayOperatorsMixin):
 
     def __str__(self) -> str:
         return str(self.read())
+
+    def __bytes__(self) -> bytes:
+        return bytes(self.read())
 
     def __format__(self, spec: str) -> str:
         return format(self.read(), spec)

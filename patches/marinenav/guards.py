@@ -7,6 +7,7 @@ Decisions and updates of such agents are left to the legacy code.
 
 from __future__ import annotations
 
+import operator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,6 +67,7 @@ _OF_AGENTS: Final = frozenset(
         "state_to_tensor",
     }
 )
+_OF_BATCHES: Final = frozenset({"state_to_tensor"})
 _OF_MEMORIES: Final = frozenset({"add", "append", "sample", "state_batch", "update_priorities"})
 _AUTHORS: Final = frozenset({"legacy_marinenav", "patches", "torch"})
 _WATCHER: Final = "syncprobe"
@@ -89,18 +91,54 @@ def learns_as_legacy(agent: Any) -> bool:
     """Return whether an agent learns by the legacy update, with nobody listening to gradients."""
     if not (_is_of_its_kind(agent) and samples_as_legacy(agent)):
         return False
+    found: list[Any] = []
     for policy in (agent.policy_local, agent.policy_target):
         for network in agent.kind.networks_of(policy):
             if not (_is_plain(network) and _learns_quietly(network, policy is agent.policy_local)):
                 return False
+            found += _parameters(network)
+    return _is_each_once(found) and _optimizers_own_networks(agent)
+
+
+def follows_as_legacy(agent: Any) -> bool:
+    """Return whether the parameters of an agent's targets are those of its policies, one for one."""
+    followed, following = (
+        [each for network in agent.kind.networks_of(policy) for each in _parameters(network)]
+        for policy in (agent.policy_local, agent.policy_target)
+    )
+    shapes = (
+        [None if each is None else each.shape for each in side] for side in (followed, following)
+    )
+    return _is_each_once(followed + following) and operator.eq(*shapes)
+
+
+def _is_each_once(parameters: list[Any]) -> bool:
+    """Return whether no parameter is in two places: torch lists, clips and moves such a one once."""
+    return len(set(map(id, parameters))) == len(parameters)
+
+
+def _optimizers_own_networks(agent: Any) -> bool:
+    """Return whether each optimizer has a whole network or, as after `Agent.load_model`, nothing of it.
+
+    One that has a part clears the gradients of that part alone: the others pile up, and are clipped together.
+    """
+    kind = agent.kind
+    names, networks = kind.optimizer_names, kind.networks_of(agent.policy_local)
+    for name, network in zip(names, networks, strict=True):
+        own = set(map(id, _parameters(network)))
+        optimized = {
+            id(each) for group in getattr(agent, name).param_groups for each in group["params"]
+        }
+        if optimized != own and not optimized.isdisjoint(own):
+            return False
     return True
 
 
 def samples_as_legacy(agent: Any) -> bool:
-    """Return whether the batches of an agent come from a memory of legacy's or ours."""
+    """Return whether the batches of an agent come from a memory of legacy's or ours, and become tensors as usual."""
     memory = agent.memory
     is_known = isinstance(memory, DeviceReplay) or type(memory) in {ReplayBuffer, ReplayMemory}
-    return is_known and _is_own_work(memory, _OF_MEMORIES)
+    return is_known and _is_own_work(memory, _OF_MEMORIES) and _is_own_work(agent, _OF_BATCHES)
 
 
 def stores_together(agent: Any) -> bool:

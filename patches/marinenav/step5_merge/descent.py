@@ -91,7 +91,7 @@ def step(
     sizes = [-(group["lr"] / (1 - beta1**count)) for count in counts]
     torch._foreach_addcdiv_(trained, averages, denominators, sizes)
     for hook in optimizer._optimizer_step_post_hooks.values():  # noqa: SLF001  # step() calls them too
-        hook(optimizer, (), {})
+        hook(optimizer, (optimizer,), {})
 
 
 _OF_OPTIMIZERS = frozenset({"step", "zero_grad"})
@@ -108,6 +108,8 @@ def _steps(optimizer: Any, parameters: list[Tensor]) -> bool:
     group = optimizer.param_groups[0]
     unusual = ("amsgrad", "maximize", "capturable", "differentiable", "fused")
     if group["weight_decay"] or any(group[name] for name in unusual):
+        return False
+    if any(isinstance(each, Tensor) for each in (group["lr"], *group["betas"])):
         return False
     if optimizer._optimizer_step_pre_hooks or _has_global_hooks():  # noqa: SLF001  # they may change a step
         return False

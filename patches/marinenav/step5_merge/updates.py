@@ -20,7 +20,7 @@ from patches.blocks.lazy_losses import loss_of, read_loss
 from patches.marinenav import forwards
 from patches.marinenav.agents import Notes, notes_of
 from patches.marinenav.batches import draw_inputs
-from patches.marinenav.guards import learns_as_legacy
+from patches.marinenav.guards import follows_as_legacy, learns_as_legacy
 from patches.marinenav.step5_merge import descent
 from patches.marinenav.step5_merge.descent import descend
 from patches.marinenav.step5_merge.rainbow_update import train_rainbow
@@ -45,7 +45,7 @@ def train(self: Any) -> Any:
 
 def soft_update(self: Any) -> None:
     """`Agent.soft_update`: move the target network towards the local one."""
-    if notes_of(self) is None:
+    if notes_of(self) is None or not follows_as_legacy(self):
         _legacy_soft_update(self)
     else:
         descent.soft_update(self)

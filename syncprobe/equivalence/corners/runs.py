@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 SINGLE_STEPS: Final = (3, 5)
 """Steps with code that runs only while others are off."""
 UARA_SINGLE_STEPS: Final = (1, 2, 3, 5)
+EVERY_STEP: Final = (1, 2, 3, 4, 5)
 CROWD: Final = Stage(robots=5, cores=3, obstacles=2, distance=6.0)
 THREE: Final = Stage(robots=3, cores=1, obstacles=1)
 ALONE: Final = Stage(robots=1, cores=0, obstacles=0, distance=3.0)
@@ -42,7 +43,7 @@ def corners_of(run: TrainingRun | WorkloadRun) -> tuple[Corner, ...]:
     """The corners to look into when a run is verified."""
     if isinstance(run, TrainingRun):
         return tuple(_of_training(run))
-    return tuple(_of_user_association(run)) if run.pipeline == "uara" else ()
+    return tuple(_OF_WORKLOADS[run.pipeline](run))
 
 
 def _of_training(run: TrainingRun) -> Iterator[Corner]:
@@ -106,7 +107,11 @@ def _of_training(run: TrainingRun) -> Iterator[Corner]:
 
 def _of_user_association(run: WorkloadRun) -> Iterator[Corner]:
     for name, size, learning in (
-        ("a ring that wraps, batches of 2", {"nUsers": 3}, {"capacity": 7, "batch_size": 2}),
+        (
+            "a ring that wraps, batches of 2",
+            {"nUsers": 3, "nSBS": 8},
+            {"capacity": 7, "batch_size": 2, "nagents": 9},
+        ),
         ("batches of 33", {"nUsers": 17}, {"capacity": 50, "batch_size": 33}),
     ):
         yield Corner(
@@ -118,3 +123,37 @@ def _of_user_association(run: WorkloadRun) -> Iterator[Corner]:
         name="on the simulated device",
         run=replace(run, steps=30, device="sim", learning={"capacity": 11}),
     )
+
+
+def _of_packing(run: WorkloadRun) -> Iterator[Corner]:
+    # Boxes that are soon full: most objects are tried where there is no room left.
+    yield Corner(
+        name="a ring that wraps, small boxes",
+        run=replace(run, steps=24, size={"side": 0.1}, learning={"replay_size": 7}),
+        alone=EVERY_STEP,
+    )
+    yield Corner(name="on the simulated device", run=replace(run, steps=6, device="sim"))
+
+
+def _of_vectors(run: WorkloadRun) -> Iterator[Corner]:
+    learning = (
+        {"n_steps": 10, "batch_size": 7, "n_epochs": 3}
+        if run.agent == "PPO"
+        else {"batch_size": 3, "buffer_size": 28, "learning_starts": 12}
+    )
+    yield Corner(
+        name="a ring that wraps, odd batches",
+        run=replace(run, steps=40, learning=learning),
+        alone=EVERY_STEP,
+    )
+    yield Corner(
+        name="on the simulated device",
+        run=replace(run, steps=24, device="sim", learning=learning),
+    )
+
+
+_OF_WORKLOADS: Final = {
+    "uara": _of_user_association,
+    "packing": _of_packing,
+    "vecenv": _of_vectors,
+}

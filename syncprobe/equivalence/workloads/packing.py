@@ -26,6 +26,7 @@ LIMITS: Final = {
     "loss": Margin(absolute=1e-6, relative=1e-4),
     "parameter": Margin(absolute=1e-4),
     "replay": Margin(absolute=1e-5),
+    "aftermath": Margin(absolute=1e-5),
     "reward": Margin(absolute=1e-9),
     "episode reward": Margin(absolute=1e-8),
 }
@@ -96,8 +97,43 @@ class _Notes:
             replay={} if trainer is None else dict(_replay(trainer)),
             generators=content.probes({})
             | ({} if trainer is None else {"rollout": np.array(trainer.generator.random())}),
+            aftermath={} if trainer is None else dict(_asked(trainer)),
             failure=failure,
         )
+
+
+def _asked(trainer: Any) -> Iterator[tuple[str, Array]]:
+    """What worker and manager say about boxes that no run fills, two objects at a time."""
+    worker, box, count = trainer.worker, trainer.box, len(trainer.items.objects)
+    uneven = np.random.default_rng(0).random(tuple(box.heights.shape), dtype=np.float32)
+    top = float(trainer.items.maps(0, worker.orientations[0]).top.amax())
+    just = np.full_like(uneven, trainer.options.side - top)
+    for name, heights in (("uneven", uneven * trainer.options.side / 2), ("just room", just)):
+        box.heights.copy_(box.heights.new_tensor(heights))
+        first, second = worker.candidates(0), worker.candidates(1 % count)
+        for which, found in (("second", second), ("first", first)):
+            yield from _places(f"{name}, {which}", worker, found)
+    every = list(range(count))
+    trainer.manager.ahead(every)
+    numbers, _, values = trainer.manager.assess(every[1:])
+    yield "assessed", np.array(numbers)
+    yield "worth", np.array(values, dtype=np.float32)
+
+
+def _places(name: str, worker: Any, found: Any) -> Iterator[tuple[str, Array]]:
+    """Where there is room, how high, and what both networks say about it."""
+    legal = [np.array(entry.legal.cpu().numpy()) for entry in found.entries]
+    scores = [worker.scores(found, network) for network in (worker.online, worker.target)]
+    for number, entry in enumerate(found.entries):
+        if not legal[number].any():  # left out at once, or when somebody decides
+            continue
+        place = f"{name}, orientation {entry.orientation}"
+        rests = entry.rests.cpu().numpy()
+        yield f"{place}, room", legal[number]
+        yield f"{place}, height", np.where(legal[number], rests, 0)
+        for network, said in zip(("online", "target"), scores, strict=True):
+            values = said[number].cpu().numpy().reshape(legal[number].shape)
+            yield f"{place}, {network} score", np.where(legal[number], values, 0)
 
 
 def _fingerprints(trainer: Any) -> dict[str, int]:

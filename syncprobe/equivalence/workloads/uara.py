@@ -10,6 +10,7 @@ from syncprobe.equivalence import content
 from syncprobe.equivalence.matching import Margin
 from syncprobe.equivalence.trace import StepTrace, Trace, UpdateTrace
 from syncprobe.equivalence.workloads.run import WorkloadRun, torch_device, traced
+from syncprobe.targets import legacy_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 SIZE: Final = {"nUsers": 24, "nSBS": 3}
 LEARNING: Final = {"nagents": 4, "capacity": 40, "eps_increment": 0.02, "nsteps": 40, "nupdate": 10}
 """Rings wrap, targets follow, and most actions are the networks' after a few steps."""
+CHOICE: Final = "syncprobe.workloads.uara.training:Choice"
 LIMITS: Final = {
     "loss": Margin(absolute=1e-2, relative=1e-2),
     "parameter": Margin(absolute=5e-3),
@@ -65,7 +67,7 @@ class _Notes:
 
     def _step(self, number: int, generators: dict[str, int], record: Any) -> StepTrace:
         outcome = record.outcome
-        rewards = np.array(outcome.rates).astype(np.float32)
+        rewards = np.array(outcome.rates, dtype=np.float64)
         before = self.steps[-1] if self.steps else None
         is_going_on = before is not None and before.episode == record.episode
         earlier = before.episode_rewards if before is not None and is_going_on else 0.0
@@ -79,7 +81,7 @@ class _Notes:
             dones=(record.is_early_end,),
             infos=tuple(f"connected {connected}, layers {layers}" for connected, layers in pairs),
             episode=record.episode,
-            episode_rewards=earlier + rewards.astype(np.float64),
+            episode_rewards=earlier + rewards,
         )
 
     def trace(self, failure: str | None, trainer: Any = None) -> Trace:
@@ -95,7 +97,8 @@ class _Notes:
             replay={} if trainer is None else dict(_replay(trainer)),
             generators=content.probes({}),
             # Looked at last of all: what lives in memory that is used again would show.
-            aftermath=dict(_handed_out(self._records)),
+            aftermath=dict(_handed_out(self._records))
+            | ({} if trainer is None else dict(_crowded(trainer))),
             failure=failure,
         )
 
@@ -105,6 +108,37 @@ def _handed_out(records: list[Any]) -> Iterator[tuple[str, Array]]:
         actions = [int(action) for action in record.choice.actions]
         yield f"actions of step {number}", np.array(actions)
         yield f"state of step {number}", np.array(record.outcome.state.cpu().numpy())
+
+
+def _crowded(trainer: Any) -> Iterator[tuple[str, Array]]:
+    """What comes of stations that want the same users, who are content with any rate: no run gets there."""
+    import torch  # the trainer has imported it
+
+    stations, device = len(trainer.agents), trainer.device
+    trainer.scenario.base = np.zeros(trainer.users)
+    state = torch.zeros(trainer.users, device=device)
+    for step, wanted in enumerate((1, 2, trainer.users)):
+        choice = _choice([station % wanted for station in range(stations)], device)
+        trainer.select = lambda *_, choice=choice: choice
+        record = trainer.step(state, step, 0)
+        state = record.outcome.state.clone()
+        yield f"end with {wanted} wanted", np.array(bool(record.is_early_end))
+        yield f"state with {wanted} wanted", np.array(state.cpu().numpy())
+    # Sums of interference seldom show in a rate: one in a few hundred tells in which order they were made.
+    for user in range(min(trainer.users, 3)):
+        for other in range(stations):
+            users = [user] * stations
+            users[other] = (user + 1) % trainer.users
+            rates = trainer.associate(_choice(users, device)).rates
+            yield f"rates if all but {other} want {user}", np.array(rates, dtype=np.float64)
+
+
+def _choice(users: list[int], device: Any) -> Any:
+    import torch  # as above
+
+    actions = list(torch.tensor(users, device=device))
+    make = legacy_code.resolve(CHOICE)
+    return make(actions=actions, exploits=[False] * len(users), users=users)
 
 
 def _losses(record: Any) -> Iterator[Array]:

@@ -22,6 +22,8 @@ class Fault:
     mode: str = "fast"
     equivalent: str = ""
     """Why nobody can notice; empty for a fault that has to be caught."""
+    is_compiled: bool = False
+    """Whether the environment has to be compiled for anybody to run into it."""
     beyond_verify: str = ""
     """Why only a test of the part itself can notice; empty if verification has to."""
 

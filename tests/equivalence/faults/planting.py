@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import os
 import sys
+import tempfile
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -42,4 +44,8 @@ def plant(fault: Fault) -> None:
     """From now on the module is imported with the fault in it, for the rest of the process."""
     imported = sorted(name for name in sys.modules if name.partition(".")[0] == "patches")
     assert not imported, f"too late, the patches are there already: {imported[:3]}"
+    if fault.is_compiled:
+        os.environ["PATCHES_KERNELS"] = "compiled"
+        if ".compiled." in fault.module:  # what was compiled without the fault must not be found
+            os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="faults-")
     sys.meta_path.insert(0, _Finder(fault))

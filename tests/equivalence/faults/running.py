@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
+import pytest
+
 from tests.equivalence.faults.fault import ROOT, Fault
 from tests.equivalence.faults.planting import plant
 
@@ -27,6 +29,10 @@ TESTS = {
         "marinenav/test_vector_environment_twins.py",
         "marinenav/test_vector_environment_property.py",
     ),
+    "marinenav.step5_merge.compiled_environment": (
+        "marinenav/test_compiled_loading.py",
+        "marinenav/test_compiled_environment.py",
+    ),
     "marinenav.step4_keep": ("marinenav/test_device_replay.py",),
     "marinenav.guards": ("marinenav/test_customised.py",),
     "marinenav": (
@@ -37,6 +43,8 @@ TESTS = {
         "marinenav/test_handed_out.py",
     ),
     "uara": ("uara",),
+    "packing": ("packing",),
+    "vecenv": ("vecenv",),
 }
 """Below ``tests/patches``, for all modules whose names begin so; asked in this order until one fails."""
 LAST_RESORT = {
@@ -106,8 +114,6 @@ def _difference(verifier: Any, fault: Fault) -> str:
 
 
 def _failing_test(files: list[str]) -> str:
-    import pytest
-
     failed: list[str] = []
 
     class Listener:
@@ -119,13 +125,26 @@ def _failing_test(files: list[str]) -> str:
             if report.failed:
                 failed.append(report.nodeid)
 
-    options = ["-q", "-x", "-m", "not slow", "--benchmark-skip", "-p", "no:cacheprovider"]
-    pytest.main([*options, *files], plugins=[Listener()])
+    options = ["-q", "-x", "-m", "not slow and not measured", "--benchmark-skip"]
+    options += ["-p", "no:cacheprovider"]
+    # Verification has imported our plugin, which pytest would otherwise call an error.
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    status = pytest.main([*options, *files], plugins=[Listener()])
+    if not failed and status != pytest.ExitCode.OK:
+        raise CannotAskError(f"tests could not be run: {status!r}")
     return failed[0].removeprefix("tests/") if failed else ""
 
 
+class CannotAskError(Exception):
+    """Tests cannot be asked, which is not the same as a fault that was noticed."""
+
+
 def _in_child(ask: Callable[[], str], fault: Fault) -> str:
-    """Forked, so that a child has the legacy runs and no module of the patches."""
+    """Forked, so that a child has the legacy runs and no module of the patches.
+
+    Raises:
+        CannotAskError: Tests cannot be run at all.
+    """
     receiving, sending = multiprocessing.Pipe(duplex=False)
     child = multiprocessing.get_context("fork").Process(
         target=_answer, args=(ask, fault, sending), daemon=True
@@ -133,12 +152,14 @@ def _in_child(ask: Callable[[], str], fault: Fault) -> str:
     child.start()
     sending.close()
     try:
-        found: str = receiving.recv() if receiving.poll(PATIENCE) else "it hangs"
+        found: str | CannotAskError = receiving.recv() if receiving.poll(PATIENCE) else "it hangs"
     except EOFError:
         found = "the process dies"
     finally:
         child.kill()
         child.join()
+    if isinstance(found, CannotAskError):
+        raise found
     return found
 
 
@@ -151,5 +172,7 @@ def _answer(ask: Callable[[], str], fault: Fault, sending: Connection) -> None:
         try:
             plant(fault)
             sending.send(ask())
+        except (CannotAskError, pytest.PytestWarning) as error:
+            sending.send(CannotAskError(str(error)))
         except BaseException as error:  # whatever it is, it was noticed
             sending.send(f"{type(error).__name__}: {error}"[:200])

@@ -40,8 +40,17 @@ def both(customise: Callable[[Any], Any], agent_type: str, steps: str = "all") -
         with patches.applied(chosen, mode="exact"):
             agent = filled(agent_type)
             heard = customise(agent)
-            found.append((decide(agent), learn(agent, 2), parameters(agent), heard))
+            found.append((decide(agent), learn(agent, 2), follow(agent), parameters(agent), heard))
     return found
+
+
+def follow(agent: Any) -> str:
+    """Let the targets follow; if they cannot, how that fails."""
+    try:
+        agent.soft_update()
+    except (RuntimeError, ValueError) as error:
+        return str(error)
+    return ""
 
 
 @pytest.mark.parametrize("agent_type", AGENTS)
@@ -72,7 +81,7 @@ def overriding_on_the_instance(agent: Any) -> list[Any]:
 def test_an_act_method_of_the_instance_is_asked(agent_type: str) -> None:
     legacy, patched = both(overriding_on_the_instance, agent_type)
     assert legacy == patched
-    assert len(legacy[3]) == len(STATES)
+    assert len(legacy[4]) == len(STATES)
 
 
 def test_an_act_method_of_a_subclass_is_asked() -> None:
@@ -155,6 +164,53 @@ def with_scheduler(agent: Any) -> Any:
     return torch.optim.lr_scheduler.StepLR(optimizer, 1).get_last_lr()
 
 
+def with_tied_biases(agent: Any) -> None:
+    network = list(agent.kind.networks_of(agent.policy_local))[-1]
+    if agent.kind.is_prioritized:
+        network.hidden_layer_v.bias_mu = network.hidden_layer_a.bias_mu
+    else:
+        network.hidden_layer_2.bias = network.hidden_layer.bias
+
+
+def with_one_policy(agent: Any) -> None:
+    agent.policy_target = agent.policy_local
+
+
+def with_rate_as_tensor(agent: Any) -> None:
+    for name in agent.kind.optimizer_names:
+        getattr(agent, name).param_groups[0]["lr"] = torch.tensor(1e-3)
+
+
+def with_optimizer_of_a_part(agent: Any) -> None:
+    networks = agent.kind.networks_of(agent.policy_local)
+    for name, network in zip(agent.kind.optimizer_names, networks, strict=True):
+        setattr(agent, name, torch.optim.Adam(list(network.parameters())[:2], lr=1e-2))
+
+
+def with_step_hook(agent: Any) -> list[Any]:
+    heard: list[Any] = []
+    optimizer = getattr(agent, agent.kind.optimizer_names[0])
+    optimizer.register_step_post_hook(
+        lambda _, args, kwargs: heard.append((len(args), args[0] is optimizer, kwargs))
+    )
+    return heard
+
+
+def with_own_tensors(agent: Any) -> list[Any]:
+    state_to_tensor, heard = agent.state_to_tensor, []
+
+    def own_tensors(states: Any) -> Any:
+        heard.append(len(states[0]))
+        return state_to_tensor(states)
+
+    agent.state_to_tensor = own_tensors
+    return heard
+
+
+def with_another_parameter(agent: Any) -> None:
+    network_of(agent).register_parameter("extra", nn.Parameter(torch.ones(3)))
+
+
 def with_own_memory(agent: Any) -> list[Any]:
     sample = agent.memory.sample
     heard: list[Any] = []
@@ -180,6 +236,12 @@ CUSTOMS = (
     with_no_bias,
     with_frozen_encoder,
     with_scheduler,
+    with_tied_biases,
+    with_rate_as_tensor,
+    with_optimizer_of_a_part,
+    with_step_hook,
+    with_own_tensors,
+    with_another_parameter,
     with_own_memory,
 )
 
@@ -197,6 +259,12 @@ def test_a_customised_agent_does_what_legacy_does(
 @pytest.mark.filterwarnings("ignore:.*weight_norm.*:FutureWarning")
 def test_weights_normalised_the_old_way_are_computed_as_legacy_does() -> None:
     legacy, patched = both(with_old_weight_norm, "SAC")
+    assert legacy == patched
+
+
+@pytest.mark.parametrize("agent_type", ["DDPG", "DQN"])
+def test_a_policy_that_is_its_own_target_learns_as_legacy_does(agent_type: str) -> None:
+    legacy, patched = both(with_one_policy, agent_type)
     assert legacy == patched
 
 

@@ -11,6 +11,8 @@ import torch
 
 import patches
 from patches.uara.plan import PLAN
+from syncprobe.equivalence.workloads.run import WorkloadRun
+from syncprobe.equivalence.workloads.uara import trace_uara
 from syncprobe.workloads.uara import Options, ScenarioConfig, seeded_trainer
 from syncprobe.workloads.uara.journal import Arrays
 from syncprobe.workloads.uara.replay import LEARNT, differences, replay
@@ -89,3 +91,19 @@ def test_targets_follow_the_policies() -> None:
         assert not torch.equal(agent.policy[0].weight, agent.target[0].weight)
         next(steps)
         assert torch.equal(agent.policy[0].weight, agent.target[0].weight)
+
+
+@pytest.mark.parametrize("steps", [(1,), (2,), (1, 2, 3, 4, 5)], ids=str)
+def test_stations_that_want_the_same_user_fare_alike(steps: tuple[int, ...]) -> None:
+    """Nine stations crowd users who are content with any rate, which no run of the golden data does."""
+    run = WorkloadRun(
+        pipeline="uara",
+        steps=3,
+        size={"nUsers": 3, "nSBS": 8},
+        learning={"nagents": 9, "capacity": 7, "batch_size": 2},
+    )
+    expected = trace_uara(run).aftermath
+    found = trace_uara(run, patches.applied(steps, "exact", plan=PLAN)).aftermath
+    assert [bool(expected[f"end with {wanted} wanted"]) for wanted in (1, 2, 3)] == [0, 0, 1]
+    for name, array in expected.items():
+        assert np.array_equal(array, found[name]), name
