@@ -31,6 +31,7 @@ DRIVER = textwrap.dedent('''
     from tests.fixing.conftest import NAME, Workshop
 
     turns, sorts = int(sys.argv[1]), int(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what is in the background without
     assert not ctypes.CDLL(None).prctl(36, 1), "PR_SET_CHILD_SUBREAPER: orphans come to this process"
     here, chance, known, run = Path.cwd(), random.Random(turns), {}, trial.run
     program, journal = here / NAME, here / ".git" / applying.FOLDER
