@@ -9,7 +9,7 @@ export PYTHONWARNINGS ?= default
 # One thread: two on a small machine are slower, and golden data was recorded with one.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help setup profile test test-all lint types docs wheel gate bench check schema model programs faults reports format clean
+.PHONY: help setup profile test test-all lint types docs wheel gate bench check schema model programs fixes faults reports format clean
 
 help:            ## Show this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## /\t/' | expand -t 12
@@ -73,6 +73,9 @@ model: setup     ## Check the model of time against programs of known compositio
 programs: setup  ## Run the corpus of programs plain and simulated, in turns: reports/programs.md
 	$(BIN)/python -m tests.programs.report
 
+fixes: setup     ## Fix small programs and plant wrong remedies: reports/fixes.md
+	$(BIN)/python -m tests.fixing.report
+
 faults: setup    ## Plant faults in the patches, one at a time, and see who notices: reports/faults.md
 	$(BIN)/python -m tests.equivalence.faults
 
@@ -89,6 +92,11 @@ reports: setup   ## Make the committed reports again: budgets, levels of the pla
 	$(BIN)/syncprobe compare baseline optimized --target uara --rounds 3 -o reports/compare-uara.md
 	$(BIN)/syncprobe plan --target packing --phase joint --epsilon 0 --rounds 3 -o reports/plan-packing.md
 	$(BIN)/syncprobe compare baseline optimized --target packing --phase joint --epsilon 0 --rounds 3 -o reports/compare-packing.md
+	for algorithm in ppo dqn; do \
+	  $(BIN)/syncprobe plan --target vecenv --env navlite --envs 4 --algo $$algorithm --rounds 3 -o reports/plan-vecenv-$$algorithm.md || exit 1; \
+	  $(BIN)/syncprobe compare baseline optimized --target vecenv --env navlite --envs 4 --algo $$algorithm --rounds 3 \
+	    -o reports/compare-vecenv-$$algorithm.md || exit 1; \
+	done
 	$(BIN)/syncprobe compare baseline optimized --html reports/compare-ac-iqn.html
 	$(BIN)/pytest --benchmark-only --benchmark-columns=median,iqr --figures reports/figures.md tests/benchmarks
 

@@ -1,15 +1,21 @@
-"""Keeps an interrupt from arriving halfway through putting things in place, or back."""
+"""Keeps an interrupt from arriving halfway through putting things in place, and ends processes with their parents."""
 
 from __future__ import annotations
 
+import ctypes
+import os
 import signal
+import sys
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
+
+SET_PARENT_DEATH_SIGNAL: Final = 1
+"""``PR_SET_PDEATHSIG`` of Linux."""
 
 
 @contextmanager
@@ -49,6 +55,15 @@ def finish(put_back: Callable[[], None]) -> None:
     except KeyboardInterrupt:
         put_back()
         raise
+
+
+def end_with(parent: int) -> None:
+    """Have the system end this process with its parent, however that ends; only Linux can."""
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before it could be asked for
+        os._exit(1)
 
 
 _arrived: list[Any] = []

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import multiprocessing
 import os
-import signal
-import sys
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from syncprobe.interrupts import end_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
-
-SET_PARENT_DEATH_SIGNAL: Final = 1
-"""``PR_SET_PDEATHSIG`` of Linux."""
 
 
 class Children:
@@ -63,18 +59,9 @@ def _answer(
     words: tuple[object, ...],
     named: dict[str, object],
 ) -> None:
-    _end_with(parent)
+    end_with(parent)
     # What a program prints is not the answer: it goes to standard error, its children's too.
     os.dup2(2, 1)
     # Who asked may be gone, and an interrupt from the terminal goes to both.
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         sending.send(work(*words, **named))
-
-
-def _end_with(parent: int) -> None:
-    """Have the system end this process with its parent, however that ends; only Linux can."""
-    if sys.platform != "linux":
-        return
-    ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before it could be asked for
-        os._exit(1)

@@ -1,12 +1,11 @@
 """Writes several files so that all are as before or all are as after, whatever happens on the way.
 
-New texts are put aside, in the git folder where there is one; then a process of its own, which no signal to
-this one reaches, moves them into place. What a power cut leaves half done is finished at the next start.
+A process of its own, which no signal to this one reaches, puts new texts aside, in the git folder where there is
+one, and then moves them into place. What a power cut leaves half done is finished by whoever writes next.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from syncprobe.errors import SyncprobeError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from syncprobe.fixing.scratch import Project
@@ -73,6 +72,39 @@ def recover(project: Project) -> None:
 
 
 def _write_all(root: Path, folder: Path, texts: Mapping[str, str]) -> None:
+    # Blocked before the fork, so that none of them is for the other process; and while it is waited for.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTIONS)
+    try:
+        reason = _apart(lambda: _exchange(root, folder, texts))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    if reason:
+        unfinished = (folder / JOURNAL).exists()
+        what = "run it again to finish" if unfinished else "nothing was changed"
+        raise SyncprobeError(f"The files could not all be written ({reason}); {what}.")
+
+
+def _apart(work: Callable[[], None]) -> str:
+    """Do some work in a process that outlives this one, and wait for it: why it failed, or nothing."""
+    receiving, sending = os.pipe()
+    child = os.fork()
+    if not child:
+        os.setsid()
+        try:
+            work()
+        except BaseException as error:  # whatever it is, nobody else can say so
+            os.write(sending, (str(error) or type(error).__name__).encode("utf-8", "replace"))
+        finally:
+            os._exit(0)
+    os.close(sending)
+    with os.fdopen(receiving, "rb") as answers:
+        reason = answers.read().decode("utf-8", "replace")
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return reason or (f"status {status}" if status else "")
+
+
+def _exchange(root: Path, folder: Path, texts: Mapping[str, str]) -> None:
+    """Put all texts aside, say so in the journal, and move them into place."""
     folder.mkdir()
     entries = []
     try:
@@ -84,29 +116,9 @@ def _write_all(root: Path, folder: Path, texts: Mapping[str, str]) -> None:
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    # From here on nothing may come in between: the mask is inherited by the process that moves the files.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTIONS)
-    try:
-        (folder / "draft").replace(folder / JOURNAL)
-        code = _move_apart(root, folder, entries)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-    if code:
-        raise SyncprobeError("The files could not all be written; run it again to finish.")
-
-
-def _move_apart(root: Path, folder: Path, entries: list[dict[str, str]]) -> int:
-    """Move the files in a process that outlives this one, and wait for it; its exit code."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    code = 1
-    with contextlib.suppress(OSError):
-        os.setsid()
-        _move(root, folder, entries)
-        shutil.rmtree(folder, ignore_errors=True)
-        code = 0
-    os._exit(code)
+    (folder / "draft").replace(folder / JOURNAL)
+    _move(root, folder, entries)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _move(root: Path, folder: Path, entries: list[dict[str, str]]) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 def main(request: Path) -> None:
     """Do what a request says, and leave the profile beside it."""
     from syncprobe.errors import SyncprobeError
+    from syncprobe.interrupts import end_with
 
     wanted = json.loads(request.read_text(encoding="utf-8"))
+    end_with(wanted["parent"])
     try:
         answer = _run(wanted, request.parent)
     except SyncprobeError as error:

@@ -95,6 +95,13 @@ def index(value: Any) -> Any:
     return value
 
 
+def mask(value: Any) -> Any:
+    """True and false for every row, known to the host."""
+    if str(vector(value).dtype) != "torch.bool" or value.device.type != "cpu":
+        raise BrokenAssumption(f"it is no mask of the host but {value.dtype} on {value.device}")
+    return value
+
+
 def device(value: Any) -> Any:
     """A device, where a dtype or a tensor could stand as well."""
     if type(value).__name__ not in {"str", "device"}:
@@ -104,7 +111,7 @@ def device(value: Any) -> Any:
 
 CHECKS: Final[dict[str, Callable[..., Any]]] = {
     check.__name__: check
-    for check in (vector, table, floats, integers, scalars, packable, number, index, device)
+    for check in (vector, table, floats, integers, scalars, packable, number, index, mask, device)
 }
 
 

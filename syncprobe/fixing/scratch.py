@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.errors import SyncprobeError
+from syncprobe.targets.places import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,15 +40,14 @@ class Project:
         """The Python files that may be rewritten: below the root, and not ignored by git."""
         found = {str(path) for path in self.files() if path.suffix == ".py"}
         if self.is_in_git:
-            found &= set(_git(self.root, "ls-files", "-z", "-co", "--exclude-standard").split("\0"))
+            found &= set(git.files_of(self.root, "--cached", "--others", "--exclude-standard"))
         return found
 
     def changed_sources(self, paths: set[str]) -> list[str]:
         """Those of some files that git has not got as they are."""
         if not self.is_in_git:
             return sorted(paths)
-        status = _git(self.root, "status", "--porcelain", "-z", "--", *sorted(paths))
-        return sorted(paths & {entry[3:] for entry in status.split("\0") if entry})
+        return sorted(paths & set(git.uncommitted(self.root, *sorted(paths))))
 
     def text(self, path: str) -> str:
         """What a file says, line ends as they are."""
@@ -57,11 +56,8 @@ class Project:
 
 def find_project(folder: Path) -> Project:
     """The project that a folder is in: its git repository, or else the folder itself."""
-    try:
-        top = _git(folder, "rev-parse", "--show-toplevel").strip()
-    except (OSError, subprocess.CalledProcessError):
-        return Project(folder.resolve(), is_in_git=False)
-    return Project(Path(top).resolve(), is_in_git=True)
+    top = git.repository_of(folder)
+    return Project(top or folder.resolve(), is_in_git=top is not None)
 
 
 def copy(project: Project, to: Path, texts: Mapping[str, str]) -> None:
@@ -92,14 +88,3 @@ def contents(folder: Path) -> dict[str, str]:
 def _is_left_out(folder: Path) -> bool:
     name = folder.name
     return name in LEFT_OUT or name.endswith("_cache") or (folder / "pyvenv.cfg").exists()
-
-
-def _git(folder: Path, *words: str) -> str:
-    done = subprocess.run(  # noqa: S603  # our own words
-        ["git", *words],  # noqa: S607  # whichever git the user has
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from syncprobe.errors import SyncprobeError
 from syncprobe.fixing import scratch
 from syncprobe.profiles import storage
+from syncprobe.targets.places.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,8 +75,7 @@ def run(program: Program, texts: Mapping[str, str], *, limit_s: float | None = N
     Raises:
         TrialError: It gave no profile, or took too long.
     """
-    with tempfile.TemporaryDirectory(prefix="syncprobe-fix-") as folder:
-        place = Path(folder).resolve()
+    with scratch_folder() as place:
         copied = place / program.project.root.name
         scratch.copy(program.project, copied, texts)
         before = scratch.contents(copied)
@@ -107,6 +106,7 @@ def _request(program: Program, copied: Path) -> dict[str, Any]:
         "options": dataclasses.asdict(program.options),
         "gpu": program.gpu,
         "command": program.command,
+        "parent": os.getpid(),
     }
 
 

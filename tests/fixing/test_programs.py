@@ -218,6 +218,36 @@ CASES = {
         syncs=(4, 2),
         holds=("rows_uploaded = torch.as_tensor(rows, device=states.device)",),
     ),
+    "states_that_are_not_final": Case(
+        body="""
+        for step in range(4):
+            nexts = [[1.0, 2.0, 3.0, 4.0], None, [0.0, 1.0, 0.0, 1.0], None]
+            is_open = torch.tensor([row is not None for row in nexts], device=device, dtype=torch.bool)
+            rows = torch.tensor([row for row in nexts if row is not None], device=device)
+            values = torch.zeros(4, device=device)
+            with torch.no_grad():
+                values[is_open] = model(rows).max(1).values
+            loss = (model(torch.ones(4, 4, device=device)).mean(1) - values).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
+        kept=("mask-as-index",),
+        syncs=(12, 8),
+        holds=(".nonzero().flatten().to(device)",),
+    ),
+    "text_for_every_fourth_line": Case(
+        body="""
+        for step in range(8):
+            loss = update()
+            size = model.weight.detach().abs().sum()
+            text = f"{step}: loss {loss.item():.4f}, size {size.item():.4f}"
+            if step % 4 == 0:
+                print(text)
+        """,
+        kept=("read-when-needed", "stacked-reads"),
+        syncs=(16, 2),
+    ),
     "list_that_grows": Case(
         body="""
         fractions = []

@@ -74,6 +74,28 @@ REFUSED = {
             x = states[row] + returns[row]  # <-
         """,
     ),
+    "a mask that is counted, too": (
+        "mask-as-index",
+        """
+        mask = torch.tensor(flags, device=device)
+        values[mask] = 0.5 * x  # <-
+        count = mask.sum()
+        """,
+    ),
+    "a mask that the device works out": (
+        "mask-as-index",
+        """
+        mask = rewards > 0
+        values[mask] = x  # <-
+        """,
+    ),
+    "a mask that stays on the host": (
+        "mask-as-index",
+        """
+        mask = torch.tensor(flags)
+        values[mask] = x  # <-
+        """,
+    ),
     "a slice": (
         "indexed-reads",
         """
@@ -178,6 +200,24 @@ REFUSED = {
                 print(value)
             history.append(value)
         """,
+    ),
+    "a text of which a part changes before it is printed": (
+        "read-when-needed",
+        """
+        for step in range(9):
+            text = f"{count} {loss.item()} {error.item()}"  # <-
+            count += 1
+            if step % 3 == 0:
+                print(text)
+        """,
+    ),
+    "a cast of something that is no tensor made here": (
+        "as-tensor",
+        "x = torch.from_numpy(states).float().to(device)  # <-",
+    ),
+    "a typed tensor that is cast again": (
+        "as-tensor",
+        "x = torch.LongTensor(states).float().to(device)  # <-",
     ),
     "a value that the condition itself asks for": (
         "read-when-needed",
@@ -328,6 +368,53 @@ for x, y in loader:
         "as-tensor",
         "x = torch.FloatTensor(states).to(device)  # <-\n",
         "x = torch.as_tensor(states, dtype=torch.float32, device=device)  # <-\n",
+    ),
+    "array with another dtype": (
+        "as-tensor",
+        "x = torch.LongTensor(actions).to(device)  # <-\n",
+        "x = torch.as_tensor(actions, dtype=torch.int64, device=device)  # <-\n",
+    ),
+    "array with another cast": (
+        "as-tensor",
+        "x = torch.tensor(actions).long().to(device)  # <-\n",
+        "x = torch.as_tensor(actions, dtype=torch.int64, device=device)  # <-\n",
+    ),
+    "text for every third line": (
+        "read-when-needed",
+        """\
+for i in range(9):
+    text = f"{i}: {loss.item():.3f} {error.item()}"  # <-
+    if i % 3 == 0:
+        print(text)
+""",
+        """\
+for i in range(9):
+    if i % 3 == 0:
+        text = f"{i}: {loss.item():.3f} {error.item()}"  # <-
+        print(text)
+""",
+    ),
+    "a mask of the host": (
+        "mask-as-index",
+        """\
+mask = torch.tensor([s is not None for s in batch], device=device, dtype=torch.bool)
+values[mask] = target(nexts)  # <-
+""",
+        """\
+mask = torch.tensor([s is not None for s in batch], dtype=torch.bool).nonzero().flatten().to(device)
+values[mask] = target(nexts)  # <-
+""",
+    ),
+    "a mask that is uploaded": (
+        "mask-as-index",
+        """\
+mask = torch.BoolTensor(flags).to(device)
+x = values[mask] + others[mask]  # <-
+""",
+        """\
+mask = torch.BoolTensor(flags).nonzero().flatten().to(device)
+x = values[mask] + others[mask]  # <-
+""",
     ),
     "an index of several tensors": (
         "index-once",

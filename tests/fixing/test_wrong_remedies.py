@@ -102,8 +102,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory):
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_remedies_are_rejected(name: str, measured, monkeypatch) -> None:
     workshop, yardstick = measured
-    old, new = WRONG[name]
-    wrong = PROGRAM.replace(*GOOD).replace(old, new)
+    wrong = wrong_program(name)
     assert wrong != PROGRAM.replace(*GOOD)
     search = planted(wrong, workshop, yardstick, monkeypatch)
     assert search.kept == []
@@ -115,6 +114,11 @@ def test_wrong_remedies_are_rejected(name: str, measured, monkeypatch) -> None:
 def test_the_right_remedy_is_kept_where_wrong_ones_are_rejected(measured, monkeypatch) -> None:
     search = planted(PROGRAM.replace(*GOOD), *measured, monkeypatch)
     assert [each.remedy for each in search.kept] == ["planted"]
+
+
+def wrong_program(name: str) -> str:
+    """The program with a wrong remedy in it, beside the right one."""
+    return PROGRAM.replace(*GOOD).replace(*WRONG[name])
 
 
 def planted(wrong: str, workshop: Workshop, yardstick, monkeypatch) -> searching.Search:

@@ -23,13 +23,13 @@ _RULES: Final = ("SP100", "SP101", "SP103", "SP104", "SP105", "SP106", "SP200", 
 def under_condition(source: SourceFile, line: int) -> Iterator[Draft]:
     """Move a read under the only condition whose block uses it.
 
-    Before: ``value = loss.item()`` and then ``if step % 100 == 0: print(value)``; after: the read is the first
-    thing in that block. Nothing else may use the name, and nothing in between may change what is read.
+    Before: ``value = loss.item()``, or ``text = f"{loss.item()}"``, and then ``if step % 100 == 0: print(value)``; after:
+    the read is the first thing in that block. Nothing else may use the name, and nothing in between may change what is read.
     """
     for statement in source.on_line(line, cst.SimpleStatementLine):
         name = _assigned_name(statement)
         reads = list(certain_reads(statement))
-        if name is None or len(reads) != 1 or not is_plain(reads[0].value):
+        if name is None or not reads or not all(is_plain(read.value) for read in reads):
             continue
         block = source.block(statement)
         after = block[block.index(statement) + 1 :]
@@ -40,8 +40,8 @@ def under_condition(source: SourceFile, line: int) -> Iterator[Draft]:
         head = chosen[0]
         assert isinstance(head, cst.If)
         steps = any(called(node) == "step" for each in between for node in walk(each))
-        is_of_object = isinstance(reads[0].value, cst.Attribute)
-        if touches((*between, head.test), names_in(reads[0].value)) or (steps and is_of_object):
+        is_of_object = any(isinstance(read.value, cst.Attribute) for read in reads)
+        if touches((*between, head.test), names_in(statement)) or (steps and is_of_object):
             continue
         first = head.body.body[0]
         if isinstance(head.body, cst.IndentedBlock) and isinstance(first, cst.BaseStatement):

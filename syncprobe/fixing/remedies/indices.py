@@ -1,20 +1,23 @@
-"""Host indices that travel to the device once for every tensor they are used on."""
+"""Indices and masks of the host: uploaded once, and as places where the device would have to count."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
 from syncprobe.fixing.effects import bound_names, touches
 from syncprobe.fixing.guards import guarded
 from syncprobe.fixing.remedy import remedy
-from syncprobe.fixing.source import Draft, is_plain, walk
+from syncprobe.fixing.source import Draft, called, is_plain, is_torch, owner, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from syncprobe.fixing.source import SourceFile
+
+_MAKERS: Final = ("tensor", "as_tensor", "from_numpy", "BoolTensor")
+"""What makes a mask of host data."""
 
 
 @remedy("index-once", "SP203", title="one upload of an index in place of one per use")
@@ -42,6 +45,62 @@ def uploaded_once(source: SourceFile, line: int) -> Iterator[Draft]:
         place = next((each.value for each in uses if is_plain(each.value)), None)
         if len(uses) > 1 and place is not None and not touches(below, {name}):
             yield _uploaded(source, statement, name, place, uses)
+
+
+@remedy("mask-as-index", "SP302", "SP303", title="places in place of a mask that the host knows")
+def places_of_mask(source: SourceFile, line: int) -> Iterator[Draft]:
+    """Upload where a mask of the host is true, so that nobody has to ask the device how often it is.
+
+    Before: ``mask = torch.tensor([s is not None for s in batch], device=device)`` and ``values[mask] = x``; after:
+    ``mask = torch.tensor([...]).nonzero().flatten().to(device)``. The mask must be made of host data, have one
+    dimension, and be used as an index only.
+    """
+    for node in source.on_line(line, cst.Subscript):
+        name = _index(node)
+        made = None if name is None else _binding(source, node, name)
+        value = None if made is None else _assigned(made[0])
+        host = None if value is None else _host_part(source, value)
+        if name is None or made is None or value is None or host is None:
+            continue
+        uses = [
+            each
+            for part in made[1]
+            for each in walk(part)
+            if isinstance(each, cst.Subscript) and _index(each) == name
+        ]
+        mentions = [
+            each
+            for each in walk(source.scope(node))
+            if isinstance(each, cst.Name) and each.value == name
+        ]
+        if len(mentions) == 1 + len(uses):
+            mask, device = guarded("mask", host[0]), host[1]
+            draft = Draft(source)
+            draft.replace(value, f"{mask}.nonzero().flatten().to({device})")
+            yield draft
+
+
+def _assigned(statement: cst.BaseStatement) -> cst.BaseExpression | None:
+    """What a statement gives to its one name."""
+    line = cst.ensure_type(statement, cst.SimpleStatementLine)
+    only = line.body[0] if len(line.body) == 1 else None
+    return only.value if isinstance(only, cst.Assign) and len(only.targets) == 1 else None
+
+
+def _host_part(source: SourceFile, value: cst.BaseExpression) -> tuple[str, str] | None:
+    """How a tensor is made on the host, and on which device it is wanted."""
+    if not isinstance(value, cst.Call):
+        return None
+    inner = owner(value)
+    if called(value) == "to" and len(value.args) == 1 and value.args[0].keyword is None:
+        is_made = inner is not None and is_torch(inner, *_MAKERS)
+        return (source.code(inner), source.code(value.args[0].value)) if inner and is_made else None
+    devices = [each for each in value.args if each.keyword and each.keyword.value == "device"]
+    if len(devices) != 1 or not is_torch(value, *_MAKERS):
+        return None
+    rest = [each for each in value.args if each is not devices[0]]
+    rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return source.code(value.with_changes(args=rest)), source.code(devices[0].value)
 
 
 def _uploaded(

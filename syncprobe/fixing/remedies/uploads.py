@@ -8,7 +8,7 @@ import libcst as cst
 
 from syncprobe.fixing.guards import guarded
 from syncprobe.fixing.remedy import remedy
-from syncprobe.fixing.source import Draft, called, is_torch, owner, walk
+from syncprobe.fixing.source import Draft, called, is_torch, owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +16,21 @@ if TYPE_CHECKING:
     from syncprobe.fixing.source import SourceFile
 
 _RULES: Final = ("SP200", "SP204", "SP206", "SP400", "SP401", "SP402", "SP403")
+_CASTS: Final = {
+    "float": "float32",
+    "double": "float64",
+    "long": "int64",
+    "int": "int32",
+    "bool": "bool",
+}
+_TYPED: Final = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "BoolTensor": "bool",
+}
+"""Methods and constructors that say a dtype, and which."""
 _FACTORIES: Final = ("zeros", "ones", "full", "empty", "eye", "arange")
 """What a device fills with the same bits as the host."""
 
@@ -87,24 +102,26 @@ def chains(source: SourceFile, line: int) -> Iterator[Draft]:
     """Say dtype and device when the tensor is made.
 
     Before: ``torch.tensor(x).float().to(device)`` or ``torch.FloatTensor(x).to(device)``; after:
-    ``torch.as_tensor(x, dtype=torch.float32, device=device)``, which copies an array once.
+    ``torch.as_tensor(x, dtype=torch.float32, device=device)``, which copies an array once. Other dtypes likewise.
     """
     for node in source.on_line(line, cst.Call):
-        call, place = _with_device(source, node, through="float")
+        inner = owner(node)
+        cast = (
+            _CASTS.get(called(inner), "") if isinstance(inner, cst.Call) and not inner.args else ""
+        )
+        call, place = _with_device(source, node, is_cast=bool(cast))
         if call is None or call is node or len(call.args) != 1:
             continue
-        is_float = is_torch(call, "FloatTensor") or (
-            is_torch(call, "tensor") and any(called(each) == "float" for each in walk(node))
-        )
-        if is_float:
+        dtype = cast if is_torch(call, "tensor") else "" if cast else _TYPED.get(called(call), "")
+        if dtype and is_torch(call, "tensor", *_TYPED):
             data = source.code(call.args[0].value)
             draft = Draft(source)
-            draft.replace(node, f"torch.as_tensor({data}, dtype=torch.float32, {place[0]})")
+            draft.replace(node, f"torch.as_tensor({data}, dtype=torch.{dtype}, {place[0]})")
             yield draft
 
 
 def _with_device(
-    source: SourceFile, node: cst.Call, through: str = ""
+    source: SourceFile, node: cst.Call, *, is_cast: bool = False
 ) -> tuple[cst.Call | None, list[str]]:
     """The call that makes a tensor on a device, and how its device is to be named besides."""
     made, name = owner(node), called(node)
@@ -114,7 +131,7 @@ def _with_device(
         place = f"device={guarded('device', source.code(node.args[0].value))}"
     else:
         return (node, []) if any(_devices(node)) else (None, [])
-    if through and made is not None and called(made) == through:
+    if is_cast and made is not None:
         made = owner(made)
     if not isinstance(made, cst.Call) or any(_devices(made)):
         return None, []

@@ -83,9 +83,10 @@ def revisions_of(text: str, folder: Path) -> tuple[Revision, Revision]:
     return Revision(before.name, base.strip(), before.top, before.inside), after
 
 
-def uncommitted(folder: Path) -> tuple[str, ...]:
-    """Files that are not as their last commit has them, new ones included."""
-    listed = _git(folder, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
+def uncommitted(folder: Path, *paths: str) -> tuple[str, ...]:
+    """Files that are not as their last commit has them, new ones included: of all, or of some paths."""
+    flags = ("--porcelain", "-z", "--no-renames", "--untracked-files=normal")
+    listed = _git(folder, "status", *flags, "--", *paths)
     return tuple(entry[3:] for entry in (listed or "").split("\0") if entry)
 
 

@@ -29,15 +29,20 @@ def main(words: list[str] | None = None) -> int:
     rounded = differences(golden, arrays)
     wrong = rounded if arguments.exact else differences(golden, arrays, is_exact=False)
     equal, total = len(golden.arrays) - len(rounded), len(golden.arrays)
+    besides = []
     if rows != golden.manifest.get("csv_rows_without_time", rows):
-        wrong.append("the lines of the CSV file differ")
-    sys.stdout.write("".join(f"{line}\n" for line in wrong))
+        besides.append("the lines of the CSV file differ")
+    if not golden.is_as_written:
+        besides.append(
+            "the arrays are not those that the manifest was written for: their checksum differs"
+        )
+    sys.stdout.write("".join(f"{line}\n" for line in (*wrong, *besides)))
     within = len(rounded) - len(set(rounded) & set(wrong))
     sys.stdout.write(
         f"{total} arrays compared: {equal} equal bit for bit, {within} within the tolerance of other "
         f"arithmetic, {len(wrong)} wrong\n"
     )
-    return 1 if wrong else 0
+    return 1 if wrong or besides else 0
 
 
 if __name__ == "__main__":
