@@ -196,7 +196,7 @@ def _compiled_environment() -> Check:
         what="compiled environment",
         state=State.DOUBTFUL if is_surprising else usual,
         found=found,
-        meaning="step 5 of the plan uses it if PATCHES_KERNELS=compiled"
+        meaning="step 5 of the plan uses it; PATCHES_KERNELS=numpy switches it off"
         if is_used
         else "step 5 of the plan computes in numpy arrays, slower and to the same bits",
     )

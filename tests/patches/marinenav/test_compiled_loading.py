@@ -155,14 +155,16 @@ def test_without_numba(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert loading.verdict() == loading.Verdict(kernels=None, reason="numba is not installed")
 
 
-def test_the_variable_switches_it_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KERNELS_VARIABLE, "compiled")
+def test_the_variable_switches_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(KERNELS_VARIABLE, raising=False)
     with patches.applied("5") as handle:
         assert handle.settings.kernels == "compiled"
-    monkeypatch.delenv(KERNELS_VARIABLE)
+        assert loading.kernels() is loading.verdict().kernels
+    monkeypatch.setenv(KERNELS_VARIABLE, "numpy")
     with patches.applied("5") as handle:
         assert handle.settings.kernels == "numpy"
         assert loading.kernels() is None
+        assert loading.verdict().reason == "PATCHES_KERNELS says numpy"
     monkeypatch.setenv(KERNELS_VARIABLE, "numpi")
     with pytest.raises(PatchOptionError, match="Did you mean 'numpy'"):
         patches.apply("5")

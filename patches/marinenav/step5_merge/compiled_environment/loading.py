@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from patches.settings import KERNELS_VARIABLE, chosen_kernels
 from patches.toggle import current_settings
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ class _Found:
 
 def verdict() -> Verdict:
     """Say whether compiled code is used; the first call compiles, or reads the cache, and tries it."""
+    if chosen_kernels() == "numpy":
+        return Verdict(kernels=None, reason=f"{KERNELS_VARIABLE} says numpy")
+    return _examined()
+
+
+def _examined() -> Verdict:
     if _Found.verdict is None:
         _Found.verdict = examine()
         if _Found.verdict.is_surprising:
@@ -52,7 +59,7 @@ def kernels() -> Kernels | None:
     settings = current_settings()
     if settings is not None and settings.kernels == "numpy":
         return None
-    return verdict().kernels
+    return _examined().kernels
 
 
 def examine() -> Verdict:
