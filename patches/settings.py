@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 MODES: Final = ("fast", "exact")
 EXTRAS: Final = ("compile",)
-KERNELS: Final = ("numpy", "compiled")
+KERNELS: Final = ("compiled", "numpy")
 KERNELS_VARIABLE: Final = "PATCHES_KERNELS"
-"""``compiled`` lets numba compute the environment, where it is installed and found to agree."""
+"""``compiled`` lets numba compute the environment, where it is installed and found to agree; ``numpy`` does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Settings:
     buffer_device: torch.device | None = None
     """Where replay lives; None is the agent's device."""
     extras: frozenset[str] = frozenset()
-    kernels: str = "numpy"
+    kernels: str = KERNELS[0]
     """Whether the environment may be computed by compiled code."""
 
     @property

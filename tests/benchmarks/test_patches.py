@@ -91,8 +91,7 @@ of 100 generators is cached moves the ratio: 70 to 190, 200 to 280 and 150 to 25
 
 
 @pytest.mark.parametrize("robots", ENVIRONMENTS)
-def test_environment_step(hold: Hold, robots: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KERNELS_VARIABLE, "compiled")
+def test_environment_step(hold: Hold, robots: int) -> None:
     before, after = stepping(robots), stepping(robots)
 
     def patched() -> object:
@@ -110,15 +109,16 @@ def test_environment_step(hold: Hold, robots: int, monkeypatch: pytest.MonkeyPat
     )
 
 
-def test_environment_step_in_arrays(hold: Hold) -> None:
-    """What step 5 does unless told otherwise."""
+def test_environment_step_in_arrays(hold: Hold, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What step 5 does without numba."""
+    monkeypatch.setenv(KERNELS_VARIABLE, "numpy")
     before, after = stepping(5), stepping(5)
 
     def patched() -> object:
         with patches.applied("5"):
             return after()
 
-    hold("environment step, 5 robots", before, patched, 20, rounds=9)
+    hold("environment step in arrays, 5 robots", before, patched, 20, rounds=9)
 
 
 def acting(agent_type: str, robots: int, steps: str) -> Work:

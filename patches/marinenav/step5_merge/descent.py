@@ -4,7 +4,7 @@ Replaces: policy.updates.batch:descend, policy.agent:Agent.soft_update
 Removes:  gradients that nobody uses, an operation per tensor and quantity, a host scalar read per tensor
 Keeps:    the arithmetic of clip_grad_norm_, of torch's single-tensor Adam and of the soft update, operation by
           operation, so that parameters and optimizer state are equal to the last bit; `.grad` of the trained
-          network. Fused Adam rounds differently and is not used.
+          network. Fused Adam rounds differently and is not used; compiled_descent is, on the host, where it agrees.
 
 Gradients are asked for only where they are used. Legacy's actor updates also leave gradients in the critics,
 and its DQN lets them pile up in the target network; nobody reads either, and here they do not exist.
@@ -12,11 +12,16 @@ and its DQN lets them pile up in the target network; nobody reads either, and he
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
+
+from patches.marinenav.step5_merge.compiled_environment import loading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 MAX_GRADIENT_NORM = 0.5
 
@@ -44,7 +49,6 @@ def descend(loss: Tensor, network: Any, optimizer: Any, *, clears_network: bool 
         if gradient is not None:
             trained.append(parameter)
             found.append(gradient)
-    clip(found)
     step(optimizer, trained, found, parameters)
 
 
@@ -57,25 +61,35 @@ def parameters_of(module: Any) -> list[Tensor]:
 
 
 @torch.no_grad()
-def clip(gradients: list[Tensor]) -> None:
-    """Scale gradients so that their common norm is at most `MAX_GRADIENT_NORM`."""
+def scale_of(gradients: list[Tensor]) -> Tensor:
+    """What gradients are multiplied by so that their common norm is at most `MAX_GRADIENT_NORM`."""
     norms = torch._foreach_norm(gradients, 2.0)  # noqa: SLF001  # what clip_grad_norm_ calls
     total = torch.linalg.vector_norm(torch.stack(norms), 2.0)
-    scale = torch.clamp(MAX_GRADIENT_NORM / (total + 1e-6), max=1.0)
-    torch._foreach_mul_(gradients, scale)
+    return torch.clamp(MAX_GRADIENT_NORM / (total + 1e-6), max=1.0)
 
 
 @torch.no_grad()
 def step(
     optimizer: Any, trained: list[Tensor], gradients: list[Tensor], parameters: list[Tensor]
 ) -> None:
-    """One step of a plain Adam that has stepped before; anything else steps by itself."""
+    """Clip, then one step of a plain Adam that has stepped before; anything else steps by itself."""
+    scale = scale_of(gradients)
     # Not by index: that would give parameters of another network a place in this optimizer.
     states = [optimizer.state.get(parameter) for parameter in trained]
     if not (_steps(optimizer, parameters) and all(states)):
+        torch._foreach_mul_(gradients, scale)
         optimizer.step()
         return
     (group,) = optimizer.param_groups
+    if not _move_compiled(group, scale, trained, gradients, states):
+        torch._foreach_mul_(gradients, scale)
+        move(group, trained, gradients, states)
+    for hook in optimizer._optimizer_step_post_hooks.values():  # noqa: SLF001  # step() calls them too
+        hook(optimizer, (optimizer,), {})
+
+
+def move(group: Any, trained: list[Tensor], gradients: list[Tensor], states: Sequence[Any]) -> None:
+    """Move parameters and averages as Adam does."""
     beta1, beta2 = group["betas"]
     torch._foreach_add_([state["step"] for state in states], 1.0)
     # On the host, as always with a plain Adam. Parameters that missed a step have counts of their own.
@@ -90,10 +104,46 @@ def step(
     torch._foreach_add_(denominators, group["eps"])
     sizes = [-(group["lr"] / (1 - beta1**count)) for count in counts]
     torch._foreach_addcdiv_(trained, averages, denominators, sizes)
-    for hook in optimizer._optimizer_step_post_hooks.values():  # noqa: SLF001  # step() calls them too
-        hook(optimizer, (optimizer,), {})
 
 
+def _move_compiled(
+    group: Any,
+    scale: Tensor,
+    trained: list[Tensor],
+    gradients: list[Tensor],
+    states: Sequence[Any],
+) -> bool:
+    """Clip and move by compiled code; return whether it did."""
+    kernels = loading.kernels(loading.DESCENT)
+    if kernels is None or not group["betas"][0] > 0.5 or not _are_plain(gradients):
+        return False
+    tensors = [
+        (parameter, gradient, state["exp_avg"], state["exp_avg_sq"], state["step"])
+        for parameter, gradient, state in zip(trained, gradients, states, strict=True)
+    ]
+    if not all(_are_plain(each) for each in tensors):
+        return False
+    factor = float(scale)
+    if (
+        not factor > 0.0
+    ):  # a norm that is infinite or no number: signs of the latter are torch's to choose
+        return False
+    kernels.adam(group["betas"], group["eps"], group["lr"], factor, tensors)
+    return True
+
+
+def _are_plain(tensors: Iterable[Tensor]) -> bool:
+    """Whether tensors are ordinary memory of the host, and nobody listens to what is done with them."""
+    return not torch._C._len_torch_dispatch_stack() and all(  # noqa: SLF001  # no public name
+        each.is_cpu
+        and each.dtype is torch.float32
+        and each.is_contiguous()
+        and type(each) in _ORDINARY
+        for each in tensors
+    )
+
+
+_ORDINARY = frozenset({Tensor, torch.nn.Parameter})
 _OF_OPTIMIZERS = frozenset({"step", "zero_grad"})
 
 
@@ -126,6 +176,17 @@ def soft_update(agent: Any) -> None:
     kind = agent.kind
     targets = [p for net in kind.networks_of(agent.policy_target) for p in parameters_of(net)]
     locals_ = [p for net in kind.networks_of(agent.policy_local) for p in parameters_of(net)]
-    moved = torch._foreach_mul(locals_, agent.TAU)  # noqa: SLF001  # no public name
-    torch._foreach_add_(moved, torch._foreach_mul(targets, 1.0 - agent.TAU))  # noqa: SLF001
+    kernels = loading.kernels(loading.DESCENT)
+    if (
+        kernels is None
+        or not _are_plain((*targets, *locals_))
+        or not kernels.approach(targets, locals_, agent.TAU)
+    ):
+        approach(targets, locals_, agent.TAU)
+
+
+def approach(targets: list[Tensor], locals_: list[Tensor], part: float) -> None:
+    """Move targets towards local tensors by a part of the way."""
+    moved = torch._foreach_mul(locals_, part)  # noqa: SLF001  # no public name
+    torch._foreach_add_(moved, torch._foreach_mul(targets, 1.0 - part))  # noqa: SLF001
     torch._foreach_copy_(targets, moved)

@@ -98,7 +98,7 @@ def examine() -> Iterator[Check]:
         yield _cuda()
         yield _threads()
         yield _simulated_device()
-        yield _compiled_environment()
+        yield from _compiled_code()
     yield _py_spy()
     yield from (_package(name, purpose) for name, purpose in PACKAGES.items())
 
@@ -181,25 +181,31 @@ def _count_small_program() -> tuple[str, bool]:
     return found, (total, counts["launch"], counts["scalar_read"]) == (4.0, 3, 1)
 
 
-def _compiled_environment() -> Check:
-    """Try what numba makes of the patched environment, which is used only if every bit agrees."""
+def _compiled_code() -> Iterator[Check]:
+    """Try what numba makes of parts of the patches, which are used only if every bit agrees."""
     try:
         loading = importlib.import_module(COMPILED_ENVIRONMENT)
     except ImportError as error:
-        found, is_used, is_surprising = f"cannot be tried: {error}", False, False
-    else:
-        verdict = loading.verdict()
-        found, is_used = verdict.reason, verdict.kernels is not None
-        is_surprising = verdict.is_surprising
-    usual = State.OK if is_used else State.MISSING
-    return Check(
-        what="compiled environment",
-        state=State.DOUBTFUL if is_surprising else usual,
-        found=found,
-        meaning="step 5 of the plan uses it if PATCHES_KERNELS=compiled"
-        if is_used
-        else "step 5 of the plan computes in numpy arrays, slower and to the same bits",
-    )
+        loading, found = None, f"cannot be tried: {error}"
+    parts = {
+        "compiled environment": ("ENVIRONMENT", "computes in numpy arrays"),
+        "compiled optimizer": ("DESCENT", "takes torch's steps"),
+    }
+    for what, (part, otherwise) in parts.items():
+        is_used = is_surprising = False
+        if loading is not None:
+            verdict = loading.verdict(getattr(loading, part))
+            found, is_used = verdict.reason, verdict.kernels is not None
+            is_surprising = verdict.is_surprising
+        usual = State.OK if is_used else State.MISSING
+        yield Check(
+            what=what,
+            state=State.DOUBTFUL if is_surprising else usual,
+            found=found,
+            meaning="step 5 of the plan uses it; PATCHES_KERNELS=numpy switches it off"
+            if is_used
+            else f"step 5 of the plan {otherwise}, slower and to the same bits",
+        )
 
 
 def _py_spy() -> Check:

@@ -101,7 +101,9 @@ SPEEDS = (0.0, -0.0, 0.5, math.nextafter(0.5, 0.0), 1e-310, -3.0)
     heading=st.sampled_from(ANGLES),
     speeds=st.tuples(*[st.sampled_from(SPEEDS)] * 3),
     thrust=st.sampled_from([-500.0, 1000.0, 0.0, -0.0, 999.9999999999999]),
-    spot=st.sampled_from(["center", "inside", "edge", "tie", "nearly tied", "robot", "obstacle"]),
+    spot=st.sampled_from(
+        ["center", "inside", "edge", "tie", "nearly tied", "robot", "obstacle", "head on"]
+    ),
     gap=st.sampled_from([0.0, 1e-16, -1e-16, 0.3]),
     action=st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-17]),
     is_retired=st.booleans(),
@@ -136,6 +138,10 @@ def test_states_at_the_edges(
             x, y = obstacle.x, obstacle.y + obstacle.r + robot.r + gap
         robot.x, robot.y, robot.theta = np.float64(x), np.float64(y), heading
         robot.velocity_r, robot.velocity = np.array(speeds), np.array(speeds)
+        if spot == "head on":  # so close that the turn they owe each other is no number
+            course = np.array([math.cos(heading), math.sin(heading), 0.0])
+            other.x, other.y = robot.x + (1.5 + gap) * course[0], robot.y + (1.5 + gap) * course[1]
+            robot.velocity, other.velocity = 2.0 * course, -2.0 * course
         robot.left_thrust, robot.right_thrust = thrust, -thrust / 2
         other.deactivated = other.collision = is_retired
 
@@ -284,7 +290,7 @@ def test_warnings_about_missing_angles_are_those_of_the_legacy_code() -> None:
         first.velocity, second.velocity = np.array([2.0, 0, 0]), np.array([-2.0, 0, 0])
         second.x, second.y = first.x + 1.5, first.y
 
-    texts = []
+    texts, angles = [], []
     for is_patched in (False, True):
         environment = crowded(robots=2, cores=0)
         environment.reset()
@@ -297,5 +303,7 @@ def test_warnings_about_missing_angles_are_those_of_the_legacy_code() -> None:
             else:
                 environment.get_observations()
         texts.append([str(each.message) for each in caught if each.category is RuntimeWarning])
-        assert math.isnan(environment.robots[0].phi)
+        angles.append(environment.robots[0].phi)
+    assert math.isnan(angles[0])
+    assert math.copysign(1.0, angles[0]) == math.copysign(1.0, angles[1])
     assert texts[0] == texts[1] != []

@@ -55,7 +55,7 @@ def run(**variables: str) -> tuple[dict[str, Any], str]:
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this process look again, and forget what it finds then."""
-    monkeypatch.setattr(loading._Found, "verdict", None)
+    monkeypatch.setattr(loading, "_found", {})
 
 
 def legacy_rewards() -> str:
@@ -127,7 +127,7 @@ def test_a_kernel_that_disagrees_is_not_used_and_that_is_said_once(
     assert verdict.kernels is None
     assert "it differs from the legacy code in motion" in verdict.reason
     assert repr(rewards) == legacy_rewards()
-    (complaint,) = caplog.messages
+    (complaint,) = [each for each in caplog.messages if "environment" in each]
     assert complaint.startswith("The environment is computed in numpy arrays")
 
 
@@ -144,7 +144,7 @@ def test_a_broken_installation_is_a_reason(
     def fails() -> Any:
         raise OSError("libLLVM.so: cannot open\nand more")
 
-    monkeypatch.setattr(loading, "_try", lambda _: fails())
+    monkeypatch.setattr(loading, "_try", lambda *_: fails())
     with caplog.at_level(logging.WARNING, logger="patches"):
         assert loading.kernels() is None
     assert "numba failed: OSError: libLLVM.so: cannot open." in caplog.text
@@ -155,14 +155,16 @@ def test_without_numba(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert loading.verdict() == loading.Verdict(kernels=None, reason="numba is not installed")
 
 
-def test_the_variable_switches_it_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KERNELS_VARIABLE, "compiled")
+def test_the_variable_switches_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(KERNELS_VARIABLE, raising=False)
     with patches.applied("5") as handle:
         assert handle.settings.kernels == "compiled"
-    monkeypatch.delenv(KERNELS_VARIABLE)
+        assert loading.kernels() is loading.verdict().kernels
+    monkeypatch.setenv(KERNELS_VARIABLE, "numpy")
     with patches.applied("5") as handle:
         assert handle.settings.kernels == "numpy"
         assert loading.kernels() is None
+        assert loading.verdict().reason == "PATCHES_KERNELS says numpy"
     monkeypatch.setenv(KERNELS_VARIABLE, "numpi")
     with pytest.raises(PatchOptionError, match="Did you mean 'numpy'"):
         patches.apply("5")

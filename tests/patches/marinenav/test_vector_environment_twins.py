@@ -8,6 +8,7 @@ state of every random generator.
 from __future__ import annotations
 
 import math
+import struct
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
@@ -103,7 +104,7 @@ def describe(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Number:
-    """A float that equals another if it has the same bits; nothing is said about those of not-a-number."""
+    """A float that equals another if it has the same bits, those of what is no number included."""
 
     value: float
 
@@ -111,10 +112,10 @@ class Number:
         if not isinstance(other, Number):
             return NotImplemented
         a, b = self.value, other.value
+        if IS_EXACT:
+            return struct.pack("d", a) == struct.pack("d", b)
         if math.isnan(a) or math.isnan(b):
             return math.isnan(a) and math.isnan(b)
-        if IS_EXACT:
-            return a == b and math.copysign(1.0, a) == math.copysign(1.0, b)
         return math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
     __hash__ = None  # type: ignore[assignment]  # equality within a tolerance has no hash
@@ -225,6 +226,7 @@ def test_a_difference_in_the_last_bit_is_seen() -> None:
     if IS_EXACT:
         assert difference(describe([1.0]), describe([np.nextafter(1.0, 2.0)])) is not None
         assert difference(describe([0.0]), describe([-0.0])) is not None
+        assert difference(describe([math.nan]), describe([-math.nan])) is not None
     assert difference(describe([1.0]), describe([1.0 + 1e-9])) is not None
     assert difference(describe([math.nan]), describe([math.nan])) is None
 

@@ -1,12 +1,12 @@
-"""The environment with all robots computed at once, by compiled code if that was asked for.
+"""The environment with all robots computed at once, by compiled code where numba is installed.
 
 Replaces: marinenav_env.envs.marinenav_env:MarineNavEnv3.step and MarineNavEnv3.get_observations
 Removes:  what vector_environment does in array operations: two calls per step are left, and Python that reads robots'
           attributes and makes the lists that the legacy code returns
 Keeps:    everything that vector_environment keeps, bit for bit
 
-Unless asked for, without numba, where its code is found to round otherwise, and for all that it does not support, vector_environment
-does the work.
+Without numba, where its code is found to round otherwise, where it was switched off, and for all that it does not support,
+vector_environment does the work.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from patches.marinenav.step5_merge import vector_environment
 from patches.marinenav.step5_merge.compiled_environment import loading, sensing, stepping
 from patches.marinenav.step5_merge.vector_environment.stepping import carry_out
-from patches.settings import chosen_kernels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +28,8 @@ __all__ = ["get_observations", "prepare", "step"]
 
 def prepare() -> None:
     """Compile what will be needed, or read it from the cache, and try it: no step is to wait for that."""
-    if chosen_kernels() == "compiled":
-        loading.verdict()
+    loading.verdict()
+    loading.verdict(loading.DESCENT)
 
 
 def step(self: Any, actions: Sequence[Any], is_continuous_action: bool = True) -> tuple[Any, ...]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numba
 from numba.core import caching
 
+from patches.marinenav.step5_merge.compiled_descent import kernels as descent
 from patches.marinenav.step5_merge.compiled_environment import tables
 from patches.marinenav.step5_merge.compiled_environment.compiled import (
     arithmetic,
@@ -32,7 +33,7 @@ from patches.marinenav.step5_merge.vector_environment import coefficients, encou
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_SOURCES = (arithmetic, coefficients, encounters, looking, meeting, motion, noise, tables)
+_SOURCES = (arithmetic, coefficients, descent, encounters, looking, meeting, motion, noise, tables)
 """What compiled code is made of, constants included."""
 _PACKAGES = ("numba", "llvmlite", "numpy")
 

@@ -7,55 +7,71 @@ import importlib.util
 import logging
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Final
 
+from patches.settings import KERNELS_VARIABLE, chosen_kernels
 from patches.toggle import current_settings
 
-if TYPE_CHECKING:
-    from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
-
-_PACKAGE = "patches.marinenav.step5_merge.compiled_environment"
+_STEP = "patches.marinenav.step5_merge"
 _logger = logging.getLogger("patches")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something that can be compiled: a package with ``kernels.ENTRIES`` and ``probing.try_kernels``."""
+
+    package: str
+    otherwise: str
+    """What is done without it, as a sentence begins."""
+
+
+ENVIRONMENT: Final = Part(
+    f"{_STEP}.compiled_environment", "The environment is computed in numpy arrays"
+)
+DESCENT: Final = Part(f"{_STEP}.compiled_descent", "Steps of optimizers are taken by torch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What was found."""
 
-    kernels: Kernels | None
+    kernels: Any
+    """The `Kernels` of the part, or None."""
     reason: str
-    """Why they are used, or why arrays are."""
+    """Why they are used, or why not."""
     is_surprising: bool = False
     """Whether whoever installed numba could expect better."""
 
 
-class _Found:
-    """What was found in this process, if anybody has looked."""
-
-    verdict: Verdict | None = None
+_found: dict[Part, Verdict] = {}
+"""What was found in this process, if anybody has looked."""
 
 
-def verdict() -> Verdict:
+def verdict(part: Part = ENVIRONMENT) -> Verdict:
     """Say whether compiled code is used; the first call compiles, or reads the cache, and tries it."""
-    if _Found.verdict is None:
-        _Found.verdict = examine()
-        if _Found.verdict.is_surprising:
-            _logger.warning(
-                "The environment is computed in numpy arrays, not by compiled code: %s.",
-                _Found.verdict.reason,
-            )
-    return _Found.verdict
+    if chosen_kernels() == "numpy":
+        return Verdict(kernels=None, reason=f"{KERNELS_VARIABLE} says numpy")
+    return _examined(part)
 
 
-def kernels() -> Kernels | None:
+def _examined(part: Part) -> Verdict:
+    found = _found.get(part)
+    if found is None:
+        found = _found[part] = examine(part)
+        if found.is_surprising:
+            _logger.warning("%s, not by compiled code: %s.", part.otherwise, found.reason)
+    return found
+
+
+def kernels(part: Part = ENVIRONMENT) -> Any:
     """Return the compiled code, if it is to be used."""
     settings = current_settings()
     if settings is not None and settings.kernels == "numpy":
         return None
-    return verdict().kernels
+    return _examined(part).kernels
 
 
-def examine() -> Verdict:
+def examine(part: Part) -> Verdict:
     """Look for numba and try what it makes of the kernels; everything that goes wrong is a reason."""
     try:
         if importlib.util.find_spec("numba") is None:
@@ -63,15 +79,15 @@ def examine() -> Verdict:
         numba = importlib.import_module("numba")
         if numba.config.DISABLE_JIT:
             return Verdict(kernels=None, reason="NUMBA_DISABLE_JIT is set")
-        return _try(f"numba {numba.__version__}")
+        return _try(part, f"numba {numba.__version__}")
     except Exception as error:  # a broken installation must not break the training
         return Verdict(kernels=None, reason=f"numba failed: {_line(error)}", is_surprising=True)
 
 
-def _try(version: str) -> Verdict:
-    cache = importlib.import_module(f"{_PACKAGE}.cache")
-    probing = importlib.import_module(f"{_PACKAGE}.probing")
-    entries = importlib.import_module(f"{_PACKAGE}.kernels").ENTRIES
+def _try(part: Part, version: str) -> Verdict:
+    cache = importlib.import_module(f"{_STEP}.compiled_environment.cache")
+    probing = importlib.import_module(f"{part.package}.probing")
+    entries = importlib.import_module(f"{part.package}.kernels").ENTRIES
     begin = time.perf_counter()
     place = cache.keep(entries)
     try:

@@ -75,9 +75,14 @@ def _mark(
     if happened & tables.COLLIDED:
         robot.collision = True
     robot.apply_COLREGs = bool(happened & tables.GIVES_WAY)
+    turn = np.float64(angle)
     if happened >= tables.LACKS_ANGLE:
+        lacking = turn
         for rank, vehicle in enumerate(nearest):
             if happened & (tables.LACKS_ANGLE << rank):
-                _COMPUTE_TURN_ANGLE(own[2:4], vehicle, robot.r)  # for its warnings
+                # For its warnings, and for the sign of what is no number: that is the machine's to choose.
+                lacking = _COMPUTE_TURN_ANGLE(own[2:4], vehicle, robot.r)
+        if np.isnan(turn):
+            turn = lacking
     if happened & tables.HAS_ANGLE:
-        robot.phi = np.float64(angle)
+        robot.phi = turn

@@ -1,0 +1,182 @@
+"""Compiled: two passes over parameters, gradients and averages, for all tensors of a network at once.
+
+Replaces: the operations on the host that descent.clip, descent.step and descent.soft_update are made of
+Removes:  most of a dozen passes over memory, and a call per tensor and operation
+Keeps:    every product, sum and their order; what torch's vectorised loops fuse is fused here, too (`probing` tries which)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from numba import carray, float32, types
+from numba.extending import intrinsic
+from torch.autograd.graph import increment_version
+
+from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+PARAMETER, GRADIENT, AVERAGE, SQUARE, COUNT, SIZE = range(6)
+"""Columns of a table: addresses of a tensor's memory, and how many numbers it has."""
+
+
+def _as_pointer(_context: Any, _address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return types.CPointer(types.float32)(types.int64), generate
+
+
+def _fused(_context: Any, _a: Any, _b: Any, _c: Any) -> Any:
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.fma(*arguments)
+
+    return float32(float32, float32, float32), generate
+
+
+_pointer: Any = intrinsic(_as_pointer)
+_fused_single: Any = intrinsic(_fused)
+
+
+@compiled
+def average(
+    forms: Any, table: Any, scale: Any, weight: Any, decay: Any, rest: Any, counts: Any, squares: Any
+) -> None:  # fmt: skip
+    """Scale gradients and take them into the averages: the first half of a step of Adam.
+
+    Args:
+        forms: Whether the last products of averages and of squares are added without being rounded.
+        table: (n, 6), see `PARAMETER` and its neighbours.
+        scale: What gradients are multiplied by; this and all that follows in single precision.
+        weight: Of a gradient in the average, less than a half.
+        decay: Of the squares.
+        rest: Weight of a new square.
+        counts: (n,), written to the steps' tensors.
+        squares: Written: the squares of all tensors, one after the other.
+    """
+    fuses_averages, fuses_squares = forms
+    begin = 0
+    for row in range(len(table)):
+        length = table[row, SIZE]
+        gradient = carray(_pointer(table[row, GRADIENT]), (length,))
+        mean = carray(_pointer(table[row, AVERAGE]), (length,))
+        square = carray(_pointer(table[row, SQUARE]), (length,))
+        carray(_pointer(table[row, COUNT]), (1,))[0] = counts[row]
+        copy = squares[begin : begin + length]
+        for place in range(length):
+            slope = gradient[place] * scale
+            gradient[place] = slope
+            if fuses_averages:
+                mean[place] = _fused_single(weight, slope - mean[place], mean[place])
+            else:
+                mean[place] += weight * (slope - mean[place])
+            if fuses_squares:
+                second = _fused_single(rest * slope, slope, square[place] * decay)
+            else:
+                second = square[place] * decay + rest * slope * slope
+            square[place] = second
+            copy[place] = second
+        begin += length
+
+
+@compiled
+def move(table: Any, roots: Any, corrections: Any, epsilon: Any, sizes: Any) -> None:
+    """Move parameters: the second half, once the roots of the squares are there.
+
+    Args:
+        table: As above.
+        roots: Of the squares of all tensors, one after the other.
+        corrections: (n,), roots are divided by them.
+        epsilon: Then added.
+        sizes: (n,), what the average is multiplied by.
+    """
+    begin = 0
+    for row in range(len(table)):
+        length = table[row, SIZE]
+        parameter = carray(_pointer(table[row, PARAMETER]), (length,))
+        mean = carray(_pointer(table[row, AVERAGE]), (length,))
+        root = roots[begin : begin + length]
+        correction, size = corrections[row], sizes[row]
+        for place in range(length):
+            parameter[place] += size * mean[place] / (root[place] / correction + epsilon)
+        begin += length
+
+
+@compiled
+def approach(targets: Any, locals_: Any, lengths: Any, part: Any, rest: Any) -> bool:
+    """Move targets towards local tensors: addresses (n,) each, lengths (n,), weights of both.
+
+    Returns:
+        Whether it did: of two that are no numbers, it is torch's choice which one a sum is.
+    """
+    strange = 0
+    for row in range(len(targets)):
+        target = carray(_pointer(targets[row]), (lengths[row],))
+        local = carray(_pointer(locals_[row]), (lengths[row],))
+        for place in range(lengths[row]):
+            strange += (local[place] != local[place]) | (target[place] != target[place])
+    if strange:
+        return False
+    for row in range(len(targets)):
+        target = carray(_pointer(targets[row]), (lengths[row],))
+        local = carray(_pointer(locals_[row]), (lengths[row],))
+        for place in range(lengths[row]):
+            target[place] = local[place] * part + target[place] * rest
+    return True
+
+
+ENTRIES: tuple[Any, ...] = (average, move, approach)
+"""What is called from Python, and therefore cached."""
+
+
+class Kernels(NamedTuple):
+    """Compiled functions that round as this machine's torch does."""
+
+    forms: tuple[bool, bool]
+    """See `average`."""
+
+    def adam(
+        self,
+        betas: tuple[float, float],
+        epsilon: float,
+        rate: float,
+        scale: float,
+        tensors: Sequence[tuple[Tensor, ...]],
+    ) -> None:
+        """Take a step; tensors are a parameter, its gradient, average, square and count each."""
+        beta1, beta2 = betas
+        counts = [float(each[COUNT]) + 1.0 for each in tensors]
+        table = np.array(
+            [(*(part.data_ptr() for part in each), each[0].numel()) for each in tensors]
+        )
+        squares = torch.empty(int(table[:, SIZE].sum()), dtype=torch.float32, device="cpu")
+        average(
+            self.forms, table, np.float32(scale), np.float32(1 - beta1), np.float32(beta2),
+            np.float32(1 - beta2), np.array(counts, np.float32), squares.numpy(),
+        )  # fmt: skip
+        roots = squares.sqrt_()  # by torch, whose roots are not those that are nearest
+        move(
+            table, roots.numpy(), np.array([(1 - beta2**count) ** 0.5 for count in counts], np.float32),
+            np.float32(epsilon), np.array([-(rate / (1 - beta1**count)) for count in counts], np.float32),
+        )  # fmt: skip
+        for each in tensors:
+            increment_version(each)
+
+    def approach(self, targets: Sequence[Tensor], locals_: Sequence[Tensor], part: float) -> bool:
+        """Move targets towards local tensors by a part of the way; return whether that was done."""
+        has_moved: bool = approach(
+            np.array([each.data_ptr() for each in targets]),
+            np.array([each.data_ptr() for each in locals_]),
+            np.array([each.numel() for each in targets]),
+            np.float32(part),
+            np.float32(1.0 - part),
+        )
+        if has_moved:
+            increment_version(targets)
+        return has_moved

@@ -1,0 +1,106 @@
+"""Compiled steps of Adam leave the bits that torch's own leave, and step aside where those are torch's to choose."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import patches
+from legacy_marinenav.policy.agent import Agent
+from patches.marinenav.step5_merge import descent
+from patches.marinenav.step5_merge.compiled_environment import loading
+
+pytest.importorskip("numba")
+from patches.marinenav.step5_merge.compiled_descent import kernels as compiled
+from patches.marinenav.step5_merge.compiled_descent import probing
+
+
+@pytest.fixture(autouse=True)
+def _compiled() -> None:
+    if loading.verdict(loading.DESCENT).kernels is None:
+        pytest.skip(loading.verdict(loading.DESCENT).reason)
+
+
+def trained(*, is_compiled: bool, strange: float | None = None) -> list[bytes]:
+    """Parameters, gradients, averages and versions after a few steps of a small network."""
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Linear(7, 33), torch.nn.ReLU(), torch.nn.Linear(33, 5))
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
+    with pytest.MonkeyPatch.context() as patch:
+        if not is_compiled:
+            patch.setattr(loading, "kernels", lambda *_: None)
+        for number in range(4):
+            inputs = torch.randn(11, 7)
+            if strange is not None and number == 3:
+                inputs[0, 0] = strange
+            descent.descend(network(inputs).square().mean() * 40, network, optimizer)
+    parts: list[Any] = []
+    for parameter in network.parameters():
+        state = optimizer.state[parameter]
+        parts += [parameter, parameter.grad, state["exp_avg"], state["exp_avg_sq"], state["step"]]
+    return [part.detach().view(torch.int32).numpy().tobytes() for part in parts]
+
+
+@pytest.mark.parametrize("strange", [None, math.nan, math.inf])
+def test_the_same_bits(strange: float | None) -> None:
+    assert trained(is_compiled=True, strange=strange) == trained(is_compiled=False, strange=strange)
+
+
+def test_compiled_code_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr(compiled, "average", lambda *_: calls.append(1))
+    monkeypatch.setattr(compiled, "move", lambda *_: None)
+    trained(is_compiled=True)
+    assert len(calls) == 3, "the first step makes the averages, which is left to Adam"
+
+
+def test_what_is_kept_for_a_backward_pass_is_known_to_have_changed() -> None:
+    """Memory that is written behind torch's back would give wrong gradients without a word."""
+    network = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.Adam(network.parameters())
+    descent.descend(network(torch.ones(1, 3)).sum(), network, optimizer)
+    kept = network(torch.ones(1, 3, requires_grad=True)).sum()
+    descent.descend(network(torch.ones(1, 3)).sum(), network, optimizer)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        kept.backward()
+
+
+@pytest.mark.parametrize("strange", [None, math.nan, -math.nan, math.inf])
+def test_targets_move_alike(strange: float | None) -> None:
+    found = []
+    for is_compiled in (True, False):
+        torch.manual_seed(0)
+        with patches.applied("all"), pytest.MonkeyPatch.context() as patch:
+            agent = Agent(agent_type="DQN", BUFFER_SIZE=100)
+            if not is_compiled:
+                patch.setattr(loading, "kernels", lambda *_: None)
+            if strange is not None:
+                with torch.no_grad():
+                    agent.policy_local.output_layer.bias[:2] = strange
+                    agent.policy_target.output_layer.bias[1:3] = -strange
+            agent.soft_update()
+        parameters = agent.policy_target.parameters()
+        found.append([each.detach().view(torch.int32).numpy().tobytes() for each in parameters])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["average", "move", "approach"])
+def test_a_kernel_that_disagrees_is_not_used(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = getattr(compiled, name)
+
+    def wrong(*arguments: Any) -> Any:
+        *others, last = arguments
+        if name != "average":  # a size or a weight
+            return inner(*others, last * np.float32(1 + 2e-7))
+        result = inner(*arguments)
+        last *= 1.001  # the squares whose roots are taken
+        return result
+
+    monkeypatch.setattr(compiled, name, wrong)
+    kernels, reason = probing.try_kernels()
+    assert kernels is None
+    assert ("moves targets" if name == "approach" else "other steps") in reason
