@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 from torch import nn
@@ -57,8 +59,12 @@ def test_fewer_reads_are_faster_beside_busy_processes():
 
 
 @pytest.mark.measured
-def test_the_same_program_is_neither_faster_nor_slower():
-    comparison = compare(train(6), train(6))
+@pytest.mark.parametrize("neighbours", [nullcontext, busy_neighbours])
+def test_the_same_program_is_neither_faster_nor_slower(neighbours):
+    before = train(6)
+    with neighbours():
+        after = train(6)
+    comparison = compare(before, after)
     assert comparison.own is not None
     assert not comparison.own.is_decided
     assert comparison.after.time.modelled_ms_per_step == pytest.approx(

@@ -52,3 +52,16 @@ def test_own_time_that_others_kept_waiting_may_be_much_less():
     assert busy.ms_per_step == quiet.ms_per_step
     assert busy.high_ms == quiet.high_ms, "noise only adds"
     assert busy.low_ms == pytest.approx(1.0 / 2.2)
+
+
+@pytest.mark.parametrize(
+    ("disturbed", "steps", "is_believed"),
+    [(2, 6, False), (4, 6, True), (2, 16, False), (5, 16, True)],
+)
+def test_a_short_stretch_is_believed_to_be_long_only_where_that_is_usual(
+    disturbed, steps, is_believed
+):
+    lengths = [1_000] * (steps - disturbed) + [50_000] * disturbed
+    own = estimate([OwnStep((("act", length),), 0) for length in lengths], "watched")
+    assert own is not None
+    assert (own.high_ms > 0.001) == is_believed

@@ -22,6 +22,8 @@ ENOUGH_LEFT: Final = 10
 """So many steps have to be left for the first ones to be dropped: learning may happen only now and then."""
 ENOUGH_ALIKE: Final = 4
 """So many steps have to be alike to tell what is usual in them."""
+MANY_ALIKE: Final = 12
+"""Among fewer, a stretch of a large step is disturbed in two of them by chance: the middle one tells whether it is short."""
 CALL_ERROR_NS: Final = 500
 """How far off the allowance for a call may be, per operator."""
 MARK: Final = 2
@@ -223,7 +225,8 @@ def _without_noise(steps: Sequence[OwnStep]) -> list[OwnStep]:
 def _cleaned(column: Sequence[tuple[str, float]]) -> Sequence[tuple[str, float]]:
     """One stretch in all steps; if it is short it is as long as in the faster ones: noise only adds."""
     ordered = sorted(own_ns for _, own_ns in column)
-    if ordered[len(ordered) * 3 // 4] > SHORT_NS:
+    usual = len(ordered) * 3 // 4 if len(ordered) >= MANY_ALIKE else len(ordered) // 2
+    if ordered[usual] > SHORT_NS:
         return column
     return [(region, ordered[len(ordered) // 4]) for region, _ in column]
 
