@@ -28,7 +28,7 @@ class Answer:
     by_tests: str | None = None
     """The first test that fails; empty if all pass."""
     version: str = ""
-    """The commit that was asked last."""
+    """The commit that was asked last; a plus says that files differed from it."""
 
 
 class Answers:
@@ -103,7 +103,7 @@ of `patches`, written otherwise while the module is imported. *Verification* is 
 |---|---:|---:|
 {chr(10).join(shares)}
 
-Not every answer is of this version: {_versions(answers)}. Later versions may catch more, or less.
+Faults by the commit that was asked (a plus: with changes): {_versions(answers)}. Other versions may catch more, or less.
 
 {len(FAULTS) - len(real)} more change nothing that can be observed; the table says why. For {len(real) - len(within)} verification is not meant to be
 the one who notices: "out of its reach" says why.
