@@ -108,7 +108,7 @@ def _asked(trainer: Any) -> Iterator[tuple[str, Array]]:
     uneven = np.random.default_rng(0).random(tuple(box.heights.shape), dtype=np.float32)
     top = float(trainer.items.maps(0, worker.orientations[0]).top.amax())
     just = np.full_like(uneven, trainer.options.side - top)
-    for name, heights in (("uneven", uneven * trainer.options.side / 2), ("just room", just)):
+    for name, heights in (("uneven", uneven * trainer.options.side / 20), ("just room", just)):
         box.heights.copy_(box.heights.new_tensor(heights))
         first, second = worker.candidates(0), worker.candidates(1 % count)
         for which, found in (("second", second), ("first", first)):

@@ -93,6 +93,7 @@ class _Notes:
         self._on_step = on_step
         self._episode = np.zeros(ENVS, dtype=np.float64)
         self._cut_off = 0
+        self._handed_out: list[Any] = []
 
     def follow(self, training: Any) -> None:
         """Look on from now on."""
@@ -111,6 +112,7 @@ class _Notes:
         if self._on_step is not None:
             self._on_step(number)
         generators = content.fingerprints()
+        self._handed_out.append(actions)
         observations, rewards, dones, infos = original(actions)
         self._end_some(infos)
         self._episode = self._episode + rewards
@@ -144,6 +146,11 @@ class _Notes:
             optimizers={} if training is None else dict(_optimizer(training.model)),
             replay={} if training is None else dict(_stored(training.model)),
             generators=content.probes({}),
+            # Looked at last of all: what lives in memory that is used again would show.
+            aftermath={
+                f"actions of step {number}": np.array(actions)
+                for number, actions in enumerate(self._handed_out)
+            },
             failure=failure,
         )
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -208,8 +209,10 @@ def test_what_a_killed_process_left_behind_is_removed_by_the_next() -> None:
     assert not leftovers()
 
 
-def interrupted(repository: Path, number: signal.Signals, after: float) -> None:
-    """A comparison that is ended after so many seconds."""
+def interrupted(
+    repository: Path, number: signal.Signals, is_time: Callable[[subprocess.Popen[bytes]], bool]
+) -> None:
+    """A comparison that is ended when it is time."""
     words = ["compare", "main~1..main", "--rounds", "1", "--", "train.py"]
     process = subprocess.Popen(
         [sys.executable, "-m", "syncprobe", *words],
@@ -218,7 +221,8 @@ def interrupted(repository: Path, number: signal.Signals, after: float) -> None:
         stderr=subprocess.DEVNULL,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    time.sleep(after)
+    while not is_time(process):
+        time.sleep(0.02)
     process.send_signal(number)
     process.wait()
 
@@ -228,7 +232,7 @@ def test_whoever_ends_it_finds_the_repository_as_it_was(
     number: signal.Signals, repository: Path
 ) -> None:
     before = contents(repository)
-    interrupted(repository, number, after=2.0)
+    interrupted(repository, number, lambda process: bool(leftovers()) or process.poll() is not None)
     assert contents(repository) == before
     with scratch_folder():
         pass
@@ -243,7 +247,8 @@ def test_whenever_it_is_ended_the_repository_is_as_it_was(
 ) -> None:
     before, chance = contents(repository), random.Random(12)
     for _ in range(50):
-        interrupted(repository, number, after=chance.uniform(0.2, 5.0))
+        end = time.monotonic() + chance.uniform(0.2, 5.0)
+        interrupted(repository, number, lambda _, end=end: time.monotonic() > end)
         assert contents(repository) == before
     with scratch_folder():
         pass

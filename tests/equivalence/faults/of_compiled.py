@@ -20,18 +20,21 @@ FAULTS = (
         name="a robot is told the first of its objects twice",
         old="nearest = [found[place].copy() for place in places[begin:end][:limit]]",
         new="nearest = [found[max(place - 1, 0)].copy() for place in places[begin:end][:limit]]",
+        beyond_verify=_TRIED,
     ),
     _fault(
         "telling",
         name="seen robots are numbered among those that are under way",
         old="[active[thing - len(obstacles)] for thing in seen[cut:]]",
         new="[thing - len(obstacles) for thing in seen[cut:]]",
+        beyond_verify=_TRIED,
     ),
     _fault(
         "telling",
         name="a collision is told as an arrival",
         old="        robot.collision = True\n",
         new="        robot.reach_goal = True\n",
+        beyond_verify=_TRIED,
     ),
     _fault(
         "sensing",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from tests.equivalence.faults.catalogue import FAULTS
@@ -24,6 +27,8 @@ class Answer:
     """The first difference; empty if there is none."""
     by_tests: str | None = None
     """The first test that fails; empty if all pass."""
+    version: str = ""
+    """The commit that was asked last; a plus says that files differed from it."""
 
 
 class Answers:
@@ -40,7 +45,7 @@ class Answers:
 
     def note(self, fault: Fault, **found: str) -> None:
         """Keep what was found out."""
-        self._answers[_key(fault)] = replace(self.of(fault), **found)
+        self._answers[_key(fault)] = replace(self.of(fault), version=_version(), **found)
         self._kept.parent.mkdir(exist_ok=True)
         kept = {key: asdict(answer) for key, answer in self._answers.items()}
         self._kept.write_text(json.dumps(kept, indent=1))
@@ -52,6 +57,13 @@ class Answers:
     def missed(self) -> list[Fault]:
         """Faults that somebody should have noticed and did not."""
         return [fault for fault in FAULTS if _is_missed(fault, self.of(fault))]
+
+
+@cache
+def _version() -> str:
+    """The commit at hand, with a plus if files differ from it."""
+    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _key(fault: Fault) -> str:
@@ -91,14 +103,24 @@ of `patches`, written otherwise while the module is imported. *Verification* is 
 |---|---:|---:|
 {chr(10).join(shares)}
 
+Faults by the commit that was asked (a plus: with changes): {_versions(answers)}. Other versions may catch more, or less.
+
 {len(FAULTS) - len(real)} more change nothing that can be observed; the table says why. For {len(real) - len(within)} verification is not meant to be
 the one who notices: "out of its reach" says why.
 
-| module | fault | verification | tests |
-|---|---|---|---|
+| module | fault | verification | tests | asked at |
+|---|---|---|---|---|
 {chr(10).join(_row(fault, answers.of(fault)) for fault in FAULTS)}
 """
     TARGET.write_text(text)
+
+
+def _versions(answers: Answers) -> str:
+    """How many faults were asked about at which commit."""
+    asked = Counter(answers.of(fault).version for fault in FAULTS if not fault.equivalent)
+    never = asked.pop("", 0)
+    found = [f"{count} of `{version}`" for version, count in asked.most_common()]
+    return ", ".join([*found, f"{never} were not asked about"] if never else found)
 
 
 def _share(who: str, found: list[str | None]) -> str:
@@ -113,11 +135,11 @@ def _row(fault: Fault, answer: Answer) -> str:
     if fault.equivalent:
         noticed = answer.by_verify or answer.by_tests
         why = f"equivalent: {fault.equivalent}" + (f" (but: {noticed})" if noticed else "")
-        return f"| `{fault.module}` | {fault.name} | {why} | |"
+        return f"| `{fault.module}` | {fault.name} | {why} | | {answer.version} |"
     verified = _cell(answer.by_verify)
     if fault.beyond_verify and not answer.by_verify:
         verified = f"out of its reach: {fault.beyond_verify}"
-    return f"| `{fault.module}` | {fault.name} | {verified} | {_cell(answer.by_tests)} |"
+    return f"| `{fault.module}` | {fault.name} | {verified} | {_cell(answer.by_tests)} | {answer.version} |"
 
 
 def _cell(found: str | None) -> str:

@@ -50,6 +50,8 @@ TESTS = {
 LAST_RESORT = {
     "marinenav": ("tests/patches/marinenav/test_identity.py", "tests/equivalence/test_patches.py"),
     "blocks": ("tests/patches/marinenav/test_identity.py", "tests/equivalence/test_patches.py"),
+    "packing": ("tests/equivalence/test_corners.py",),
+    "vecenv": ("tests/equivalence/test_corners.py",),
 }
 """What is asked about faults that nobody else has noticed: whole training runs, which take long."""
 
