@@ -14,7 +14,7 @@ from patches.errors import CompileUnavailableError, PatchOptionError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MODES: Final = ("fast", "exact")
+MODES: Final = ("fast", "exact", "max")
 EXTRAS: Final = ("compile",)
 KERNELS: Final = ("compiled", "numpy")
 KERNELS_VARIABLE: Final = "PATCHES_KERNELS"
@@ -37,6 +37,11 @@ class Settings:
     def is_exact(self) -> bool:
         """Whether networks are asked about one thing at a time, which keeps every bit."""
         return self.mode == "exact"
+
+    @property
+    def is_free(self) -> bool:
+        """Whether sums may be made in any order: as fast as it gets, and held to the trend of rewards only."""
+        return self.mode == "max"
 
     def has(self, step: int) -> bool:
         """Whether a step of the plan is on."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import torch
 
 from patches.errors import (
     AlreadyAppliedError,
@@ -22,12 +25,11 @@ from syncprobe.interrupts import finish, uninterrupted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    import torch
-
     from patches.plan import Plan, Steps
     from patches.replacement import Replacement
 
 _MISSING = object()
+THREADS_OF_MAX: Final = 2
 
 
 class _Current:
@@ -43,6 +45,8 @@ class Applied:
 
     settings: Settings
     _saved: list[tuple[Any, str, Any]] = field(default_factory=list)
+    _threads: int = 0
+    """How many torch had, if it was given more."""
 
     def undo(self) -> None:
         """Give every attribute back; a second call does nothing."""
@@ -57,6 +61,9 @@ class Applied:
                 elif attribute in vars(owner):
                     delattr(owner, attribute)
                 self._saved.pop()
+            if self._threads:
+                torch.set_num_threads(self._threads)
+                self._threads = 0
             if _Current.applied is self:
                 _Current.applied = None
 
@@ -67,6 +74,12 @@ class Applied:
 
     def __exit__(self, *error: object) -> None:
         self.undo()
+
+    def widen(self) -> None:
+        """Let torch use two threads, if it uses one and the machine has more."""
+        if torch.get_num_threads() == 1 and len(os.sched_getaffinity(0)) > 1:
+            self._threads = 1
+            torch.set_num_threads(THREADS_OF_MAX)
 
     def put(self, replacement: Replacement) -> None:
         """Put one stand-in in place, remembering what was there."""
@@ -125,7 +138,8 @@ def apply(
 
     Args:
         steps: ``"none"``, ``"all"``, ``"decide"``, ``"1-3"``, ``"1,4"``, a number, or numbers.
-        mode: ``fast`` asks a network about all robots at once; ``exact`` about one at a time, which keeps every bit.
+        mode: ``fast`` asks a network about all robots at once; ``exact`` about one at a time, which keeps every bit;
+            ``max`` makes sums in any order, with two threads, and keeps the trend of rewards only.
         buffer_device: Where replay lives; the agent's device unless given. Only step 4 looks at it.
         extras: ``{"compile"}`` compiles the networks; not part of the plan, and bits change with it.
         plan: The steps to choose from; those for ``legacy_marinenav`` unless given.
@@ -161,6 +175,8 @@ def _put_all(handle: Applied, chosen: list[Replacement]) -> None:
     _Current.applied = handle
     for replacement in chosen:
         handle.put(replacement)
+    if handle.settings.is_free:
+        handle.widen()
 
 
 def applied(

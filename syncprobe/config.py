@@ -43,8 +43,8 @@ class Settings:
     gpu: str = _setting("t4", "model time for t4, v100, a100 or h100 (default: t4)")
     mode: str = _setting(
         "fast",
-        "how patched code runs; exact: equal to the last bit (default: fast)",
-        choices=("fast", "exact"),
+        "how patched code runs; exact: equal to the last bit; max: sums in any order (default: fast)",
+        choices=("fast", "exact", "max"),
     )
     reports: str = _setting("reports", "the folder that profiles go to when no file is named")
 

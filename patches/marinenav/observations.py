@@ -32,6 +32,12 @@ def observation_of(rows: Tensor, has_objects: bool) -> Observation:
     return Observation(own, objects, absent)
 
 
+def joined(seen: Observation) -> Observation:
+    """Robots of their own as one batch, whose products are made at once and round as they like."""
+    objects = None if seen.objects is None else seen.objects.flatten(0, 1)
+    return Observation(seen.own.flatten(0, 1), objects, seen.absent)
+
+
 def as_tensors(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Own states, objects and masks of rows, as the legacy networks take them."""
     objects = rows[:, OWN : OWN + SEEN].contiguous().view(-1, OBJECTS, OBJECT)

@@ -122,7 +122,9 @@ def verdict_from_digests(before: Profile, after: Profile) -> Verdict:
     elif different:
         reason = f"the runs differ in {', '.join(different)}"
     elif (first.actions, first.rewards) != (second.actions, second.rewards):
-        reason = "actions or rewards differ in some bit, which fast mode may do; see 'verify'"
+        reason = (
+            "actions or rewards differ in some bit, which modes fast and max may do; see 'verify'"
+        )
     else:
         steps = before.run.warmup + before.run.steps
         return Verdict(

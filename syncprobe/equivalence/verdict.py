@@ -156,7 +156,8 @@ def conclude(verification: Verification) -> Verdict:
     steps = max((each.case.steps for each in verification.verdicts), default=0)
     if not failed:
         has_room = any(verdict.deviations for verdict in verification.verdicts)
-        meaning = "within the tolerances of fast mode" if has_room else "bit for bit"
+        room = "in the trend of rewards" if modes == "max" else "within the tolerances of fast mode"
+        meaning = room if has_room else "bit for bit"
         if any(verdict.has_drifted for verdict in verification.verdicts):
             meaning += "; rewards drift apart by rounding, not significantly"
         return Verdict(

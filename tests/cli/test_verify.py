@@ -75,6 +75,13 @@ def test_every_option_reaches_the_library(asked):
     assert asked["jobs"] == 2
 
 
+def test_mode_max_is_judged_over_five_seeds(asked, capsys):
+    assert main(["verify", "--mode", "max"]) == 0
+    assert (asked["plan"].modes, asked["plan"].seeds) == (("max",), (0, 1, 2, 3, 4))
+    assert main(["verify", "--mode", "max", "--seeds", "0,1,2,2,1"]) == 2
+    assert "at least 5 --seeds" in capsys.readouterr().err
+
+
 def test_cumulative_levels_begin_with_none(asked):
     assert main(["verify", "--patches", "cumulative"]) == 0
     assert asked["plan"].patches == (

@@ -20,12 +20,14 @@ from torch import Tensor
 from patches.blocks.staging import Segment, Views
 from patches.marinenav.agents import Notes, notes_of, waiting_rows
 from patches.marinenav.guards import decides_as_legacy
-from patches.marinenav.observations import Observation
+from patches.marinenav.observations import Observation, joined
 from patches.marinenav.rows import OBJECT, OBJECTS, OWN, SEEN, STATE, state_rows
 from patches.marinenav.step1_decide.choosing import choose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from patches.settings import Settings
 
 FRACTIONS = 32
 
@@ -93,20 +95,21 @@ def upload_decision(agent: Any, notes: Notes, states: Sequence[Any], draws: Draw
     tensors = notes.decision.send()
     if len(pending):
         agent.memory.commit(tensors["pending"])
-    return Decision(tensors, is_exact)
+    return Decision(tensors, notes.settings)
 
 
 class Decision:
     """The inputs of one decision on the device."""
 
-    def __init__(self, tensors: dict[str, Tensor], is_exact: bool) -> None:
+    def __init__(self, tensors: dict[str, Tensor], settings: Settings) -> None:
         self.tensors = tensors
-        self.is_exact = is_exact
+        self.is_exact, self.is_free = settings.is_exact, settings.is_free
 
     def observation(self) -> Observation:
         """All robots at once."""
         tensors = self.tensors
-        return Observation(tensors["own"], tensors["objects"], tensors["absent"])
+        seen = Observation(tensors["own"], tensors["objects"], tensors["absent"])
+        return joined(seen) if self.is_free else seen
 
     def observation_of(self, robot: int) -> Observation:
         """One robot, in memory laid out as if it were alone."""

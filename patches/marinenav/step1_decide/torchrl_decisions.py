@@ -8,7 +8,7 @@ Keeps:    draws for every row, deactivated robots included; ``action`` as float3
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ from legacy_marinenav.torchrl_gpu.policy_wrapper import PolicyWrapper
 from patches.blocks.staging import Segment
 from patches.marinenav.agents import Notes, notes_of, waiting_rows
 from patches.marinenav.guards import decides_as_legacy
-from patches.marinenav.observations import Observation
+from patches.marinenav.observations import Observation, joined
 from patches.marinenav.rows import OBJECT, OBJECTS
 from patches.marinenav.step1_decide.choosing import choose
 from patches.marinenav.step1_decide.decisions import (
@@ -28,22 +28,26 @@ from patches.marinenav.step1_decide.decisions import (
     restore_training_mode,
 )
 
+if TYPE_CHECKING:
+    from patches.settings import Settings
+
 _legacy_forward = PolicyWrapper.forward
 
 
 class RowInputs:
     """A tensordict's observation as the inputs of a decision."""
 
-    def __init__(self, tensordict: Any, sent: dict[str, Tensor], is_exact: bool) -> None:
+    def __init__(self, tensordict: Any, sent: dict[str, Tensor], settings: Settings) -> None:
         self.own = tensordict["self_state"]
         self.objects = tensordict["objects_state"]
         self.absent = tensordict["objects_mask"].unsqueeze(-1) < 0.5
         self._noise = sent.get("noise")
-        self.is_exact = is_exact
+        self.is_exact, self.is_free = settings.is_exact, settings.is_free
 
     def observation(self) -> Observation:
         """All rows at once."""
-        return Observation(self.own.unsqueeze(1), self.objects, self.absent)
+        seen = Observation(self.own.unsqueeze(1), self.objects, self.absent)
+        return joined(seen) if self.is_free else seen
 
     def observation_of(self, row: int) -> Observation:
         """One row, in memory of its own as if it were alone."""
@@ -70,7 +74,7 @@ def forward(self: Any, tensordict: Any) -> Any:
     sent = _upload(agent, notes, draws, count, self.action_dim, waiting)
     if waiting is not None:
         tensordict.fill(sent)
-    inputs = RowInputs(tensordict, sent, notes.settings.is_exact)
+    inputs = RowInputs(tensordict, sent, notes.settings)
     with torch.no_grad():
         action = _merge(agent, notes, inputs, draws, sent, count, use_eval)
     restore_training_mode(agent)

@@ -12,6 +12,7 @@ and its DQN lets them pile up in the target network; nobody reads either, and he
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,6 +20,7 @@ from torch import Tensor
 from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 
 from patches.marinenav.step5_merge.compiled_environment import loading
+from patches.toggle import current_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,16 +75,15 @@ def step(
     optimizer: Any, trained: list[Tensor], gradients: list[Tensor], parameters: list[Tensor]
 ) -> None:
     """Clip, then one step of a plain Adam that has stepped before; anything else steps by itself."""
-    scale = scale_of(gradients)
     # Not by index: that would give parameters of another network a place in this optimizer.
     states = [optimizer.state.get(parameter) for parameter in trained]
     if not (_steps(optimizer, parameters) and all(states)):
-        torch._foreach_mul_(gradients, scale)
+        torch._foreach_mul_(gradients, scale_of(gradients))
         optimizer.step()
         return
     (group,) = optimizer.param_groups
-    if not _move_compiled(group, scale, trained, gradients, states):
-        torch._foreach_mul_(gradients, scale)
+    if not _step_compiled(group, trained, gradients, states):
+        torch._foreach_mul_(gradients, scale_of(gradients))
         move(group, trained, gradients, states)
     for hook in optimizer._optimizer_step_post_hooks.values():  # noqa: SLF001  # step() calls them too
         hook(optimizer, (optimizer,), {})
@@ -106,29 +107,30 @@ def move(group: Any, trained: list[Tensor], gradients: list[Tensor], states: Seq
     torch._foreach_addcdiv_(trained, averages, denominators, sizes)
 
 
-def _move_compiled(
-    group: Any,
-    scale: Tensor,
-    trained: list[Tensor],
-    gradients: list[Tensor],
-    states: Sequence[Any],
+def _step_compiled(
+    group: Any, trained: list[Tensor], gradients: list[Tensor], states: Sequence[Any]
 ) -> bool:
     """Clip and move by compiled code; return whether it did."""
     kernels = loading.kernels(loading.DESCENT)
-    if kernels is None or not group["betas"][0] > 0.5 or not _are_plain(gradients):
+    if kernels is None or not group["betas"][0] > 0.5:
         return False
     tensors = [
         (parameter, gradient, state["exp_avg"], state["exp_avg_sq"], state["step"])
         for parameter, gradient, state in zip(trained, gradients, states, strict=True)
     ]
-    if not all(_are_plain(each) for each in tensors):
+    if not _are_plain(chain.from_iterable(tensors)):
         return False
-    factor = float(scale)
+    numbers = group["betas"], group["eps"], group["lr"]
+    settings = current_settings()
+    if settings is not None and settings.is_free:
+        kernels.descend_freely(*numbers, MAX_GRADIENT_NORM, tensors)
+        return True
+    scale = float(scale_of(gradients))
     if (
-        not factor > 0.0
+        not scale > 0.0
     ):  # a norm that is infinite or no number: signs of the latter are torch's to choose
         return False
-    kernels.adam(group["betas"], group["eps"], group["lr"], factor, tensors)
+    kernels.adam(*numbers, scale, tensors)
     return True
 
 

@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 NOT_EQUIVALENT: Final = 1
 CODES: Final = {True: 0, False: NOT_EQUIVALENT, None: 2}
 """What a verification of programs exits with."""
-MODES: Final = {"fast": ("fast",), "exact": ("exact",), "both": ("exact", "fast")}
+MODES: Final = {
+    "fast": ("fast",),
+    "exact": ("exact",),
+    "both": ("exact", "fast"),
+    "max": ("max",),
+}
+FEWEST_TRENDS: Final = 5
+"""Seeds without which the rewards of runs that drift apart say little."""
 CUMULATIVE: Final = tuple(tuple(range(1, last + 1)) for last in (0, *NUMBERS))
 
 
@@ -66,7 +73,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--steps", type=at_least(2), default=200, metavar="N", help="of training (default: 200)"
     )
     parser.add_argument(
-        "--seeds", metavar="N,N", help="default: 0; of programs: whatever they choose themselves"
+        "--seeds",
+        metavar="N,N",
+        help="default: 0, or 0 to 4 for --mode max; of programs: whatever they choose themselves",
     )
     parser.add_argument(
         "--jobs", type=at_least(1), default=1, metavar="N", help="processes to use (default: 1)"
@@ -86,7 +95,7 @@ def run(arguments: Namespace) -> int:
         pipelines=_pipelines(arguments.pipelines),
         patches=_patches(arguments.patches),
         modes=MODES[arguments.mode],
-        seeds=_seeds(arguments.seeds or "0"),
+        seeds=_seeds_of_runs(arguments),
         steps=arguments.steps,
     )
     with output.reserved_stdout(arguments.json):
@@ -154,6 +163,17 @@ def _seeds(text: str) -> tuple[int, ...]:
     if not all(word.isdecimal() for word in _words(text)):
         raise UsageError(f"--seeds takes whole numbers such as 0,1, not {text!r}.")
     return tuple(int(word) for word in _words(text))
+
+
+def _seeds_of_runs(arguments: Namespace) -> tuple[int, ...]:
+    if arguments.mode != "max":
+        return _seeds(arguments.seeds or "0")
+    seeds = _seeds(arguments.seeds or ",".join(map(str, range(FEWEST_TRENDS))))
+    if len(set(seeds)) < FEWEST_TRENDS:
+        raise UsageError(
+            f"--mode max is judged by its rewards alone, which takes at least {FEWEST_TRENDS} --seeds."
+        )
+    return seeds
 
 
 def _words(text: str) -> list[str]:

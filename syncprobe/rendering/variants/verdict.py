@@ -148,4 +148,8 @@ def _meaning(verification: Verification) -> tuple[str, ...]:
             "fast: equal to the last bit too or, where one forward for all robots rounds differently, within "
             "limits: forced to take the legacy actions, left to itself, and in its rewards."
         )
+    if "max" in modes:
+        notes.append(
+            "max: rewards of the same episodes, equal or different only by chance; nothing else is held."
+        )
     return tuple(notes)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
-from numba import carray, float32, types
+from numba import carray, float32, njit, types
 from numba.extending import intrinsic
 from torch.autograd.graph import increment_version
 
@@ -131,7 +131,48 @@ def approach(targets: Any, locals_: Any, lengths: Any, part: Any, rest: Any) -> 
     return True
 
 
-ENTRIES: tuple[Any, ...] = (average, move, approach)
+@njit(error_model="numpy", fastmath={"reassoc", "contract", "arcp"})
+def descend_freely(
+    table: Any, largest: Any, weight: Any, decay: Any, rest: Any, counts: Any, corrections: Any,
+    epsilon: Any, sizes: Any,
+) -> None:  # fmt: skip
+    """Do all of it, with sums and roots that round as is quickest.
+
+    Args:
+        table: As above, like all that is not said here.
+        largest: What the common norm of the gradients may be.
+        weight: Of a gradient in the average.
+        decay: Of the squares.
+        rest: Weight of a new square.
+        counts: (n,)
+        corrections: (n,)
+        epsilon: Added to roots.
+        sizes: (n,)
+    """
+    total = float32(0.0)
+    for row in range(len(table)):
+        gradient = carray(_pointer(table[row, GRADIENT]), (table[row, SIZE],))
+        for place in range(table[row, SIZE]):
+            total += gradient[place] * gradient[place]
+    scale = min(largest / (np.sqrt(total) + float32(1e-6)), float32(1.0))
+    for row in range(len(table)):
+        length = table[row, SIZE]
+        parameter = carray(_pointer(table[row, PARAMETER]), (length,))
+        gradient = carray(_pointer(table[row, GRADIENT]), (length,))
+        mean = carray(_pointer(table[row, AVERAGE]), (length,))
+        square = carray(_pointer(table[row, SQUARE]), (length,))
+        carray(_pointer(table[row, COUNT]), (1,))[0] = counts[row]
+        correction, size = corrections[row], sizes[row]
+        for place in range(length):
+            slope = gradient[place] * scale
+            gradient[place] = slope
+            first = mean[place] + weight * (slope - mean[place])
+            second = square[place] * decay + rest * slope * slope
+            mean[place], square[place] = first, second
+            parameter[place] += size * first / (np.sqrt(second) / correction + epsilon)
+
+
+ENTRIES: tuple[Any, ...] = (average, move, approach, descend_freely)
 """What is called from Python, and therefore cached."""
 
 
@@ -150,21 +191,25 @@ class Kernels(NamedTuple):
         tensors: Sequence[tuple[Tensor, ...]],
     ) -> None:
         """Take a step; tensors are a parameter, its gradient, average, square and count each."""
-        beta1, beta2 = betas
-        counts = [float(each[COUNT]) + 1.0 for each in tensors]
-        table = np.array(
-            [(*(part.data_ptr() for part in each), each[0].numel()) for each in tensors]
-        )
+        table, weights, counts, corrections, sizes = _numbers_of(betas, rate, tensors)
         squares = torch.empty(int(table[:, SIZE].sum()), dtype=torch.float32, device="cpu")
-        average(
-            self.forms, table, np.float32(scale), np.float32(1 - beta1), np.float32(beta2),
-            np.float32(1 - beta2), np.array(counts, np.float32), squares.numpy(),
-        )  # fmt: skip
+        average(self.forms, table, np.float32(scale), *weights, counts, squares.numpy())
         roots = squares.sqrt_()  # by torch, whose roots are not those that are nearest
-        move(
-            table, roots.numpy(), np.array([(1 - beta2**count) ** 0.5 for count in counts], np.float32),
-            np.float32(epsilon), np.array([-(rate / (1 - beta1**count)) for count in counts], np.float32),
-        )  # fmt: skip
+        move(table, roots.numpy(), corrections, np.float32(epsilon), sizes)
+        for each in tensors:
+            increment_version(each)
+
+    def descend_freely(
+        self,
+        betas: tuple[float, float],
+        epsilon: float,
+        rate: float,
+        largest: float,
+        tensors: Sequence[tuple[Tensor, ...]],
+    ) -> None:
+        """Clip to the largest norm and take a step, rounding as is quickest."""
+        table, weights, *others, sizes = _numbers_of(betas, rate, tensors)
+        descend_freely(table, np.float32(largest), *weights, *others, np.float32(epsilon), sizes)
         for each in tensors:
             increment_version(each)
 
@@ -180,3 +225,19 @@ class Kernels(NamedTuple):
         if has_moved:
             increment_version(targets)
         return has_moved
+
+
+def _numbers_of(
+    betas: tuple[float, float], rate: float, tensors: Sequence[tuple[Tensor, ...]]
+) -> tuple[Any, ...]:
+    """A table, the weights of gradients and squares, then counts, corrections and sizes of all tensors."""
+    beta1, beta2 = betas
+    counts = [float(each[COUNT]) + 1.0 for each in tensors]
+    rows = [(*(part.data_ptr() for part in each), each[0].numel()) for each in tensors]
+    return (
+        np.array(rows),
+        (np.float32(1 - beta1), np.float32(beta2), np.float32(1 - beta2)),
+        np.array(counts, np.float32),
+        np.array([(1 - beta2**count) ** 0.5 for count in counts], np.float32),
+        np.array([-(rate / (1 - beta1**count)) for count in counts], np.float32),
+    )

@@ -1,0 +1,147 @@
+"""Where the time of a training step goes, and how little it could be: ``python -m tests.benchmarks.floors``.
+
+Processor time, not the clock's, because other work on the machine moves that less. The floor of a region is what its matrix products
+take when nothing else is done: they are noted while an update or a decision runs, then repeated alone, on memory of the same shapes.
+The environment and the replay have none.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections import Counter
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import patches
+from syncprobe.measuring.stopwatch import Stopwatch
+from syncprobe.profiles.timing import region_means
+from syncprobe.recording import marks
+from syncprobe.targets import TargetOptions
+from syncprobe.targets.legacy_code import AGENTS
+from syncprobe.targets.marinenav import UPDATE_EVERY, TrainTarget
+
+STEPS: Final = 24
+ROUNDS: Final = 2
+REPETITIONS: Final = 20
+REGIONS: Final = ("env", "act", "learn", "insert")
+ALL_STEPS: Final = (1, 2, 3, 4, 5)
+PRODUCTS: Final = ("aten.mm", "aten.addmm", "aten.bmm", "aten.baddbmm")
+
+
+class ProcessorClock:
+    """Time that this process spent computing."""
+
+    now_ns = staticmethod(time.process_time_ns)
+
+
+class Products(TorchDispatchMode):
+    """Notes the matrix products that are made: their operator, and the shapes and strides of their operands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: Counter[Any] = Counter()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if str(func).rpartition(".")[0] in PRODUCTS:
+            operands = tuple((tuple(each.shape), each.stride()) for each in args)
+            self.found[func, operands] += 1
+        return func(*args, **(kwargs or {}))
+
+
+def regions(agent: str, steps: tuple[int, ...], mode: str) -> dict[str, float]:
+    """Milliseconds per step and region of one run."""
+    target = TrainTarget(TargetOptions(agent=agent, steps=STEPS, patches=steps, mode=mode))
+    stopwatch = Stopwatch(ProcessorClock(), warmup=target.warmup, max_steps=STEPS)
+    marks.activate(stopwatch)
+    try:
+        target.execute("cpu")
+    finally:
+        marks.activate(None)
+    return region_means(list(stopwatch.steps))
+
+
+def floor(work: Any) -> float:
+    """Milliseconds that the matrix products of some work take alone."""
+    with Products() as products:
+        work()
+    made = [
+        (func, [torch.randn(_span(*each)).as_strided(*each) for each in operands], count)
+        for (func, operands), count in products.found.items()
+    ]
+
+    def repeat() -> None:
+        for func, operands, count in made:
+            for _ in range(count):
+                func(*operands)
+
+    repeat()
+    return min(_seconds(repeat) for _ in range(REPETITIONS)) * 1e3
+
+
+def _span(shape: tuple[int, ...], stride: tuple[int, ...]) -> int:
+    return 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
+
+
+def _seconds(work: Any) -> float:
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
+def floors(agent_type: str) -> dict[str, float]:
+    """The floors of deciding for five robots and of learning, per step."""
+    from tests.benchmarks.test_patches import filled
+
+    agent = filled(agent_type, "all")
+    states = [(list(np.full(7, 0.1 * robot)), [list(np.full(5, 0.5))] * 3) for robot in range(5)]
+    with patches.applied("all"), torch.no_grad():
+        act = floor(lambda: agent.act_batch(states, eps=0.0, use_eval=False))
+    with patches.applied("all"):
+        agent.train()
+        learn = floor(agent.train) / UPDATE_EVERY
+    return {"act": act, "learn": learn}
+
+
+def main(agents: tuple[str, ...] = AGENTS) -> None:
+    """Print a table of Markdown, agent by agent."""
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore", RuntimeWarning)
+    print("| agent | region | legacy | now, fast | now, exact | floor |")
+    print("|---|---|---|---|---|---|")
+    for agent in agents:
+        variants = {
+            "legacy": ((), "fast"),
+            "fast": (ALL_STEPS, "fast"),
+            "exact": (ALL_STEPS, "exact"),
+        }
+        found: dict[str, list[dict[str, float]]] = {name: [] for name in variants}
+        for _ in range(ROUNDS):
+            for name, (steps, mode) in variants.items():
+                found[name].append(regions(agent, steps, mode))
+        best = {
+            name: {region: min(each[region] for each in rounds) for region in REGIONS}
+            for name, rounds in found.items()
+        }
+        least = floors(agent)
+        for region in REGIONS:
+            cells = [f"{best[name][region]:.2f}" for name in variants]
+            low = f"{least[region]:.2f}" if region in least else ""
+            print(f"| {agent} | {region} | {' | '.join(cells)} | {low} |")
+        totals = {name: sum(of_regions.values()) for name, of_regions in best.items()}
+        cells = [f"{totals['legacy']:.2f}"]
+        cells += [
+            f"{totals[name]:.2f} ({totals['legacy'] / totals[name]:.1f}x)"
+            for name in ("fast", "exact")
+        ]
+        print(
+            f"| {agent} | **step** | {' | '.join(cells)} | {sum(least.values()):.2f} |", flush=True
+        )
+
+
+if __name__ == "__main__":
+    main(tuple(sys.argv[1:]) or AGENTS)
