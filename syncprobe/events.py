@@ -209,8 +209,13 @@ class Sink(Protocol):
     ) -> None:
         """Report one event; the sink finds the call site, the region and the step itself."""
 
-    def emit_launch(self, operation: str, allocated: int, nbytes: int, flops: int) -> None:
-        """Report the usual operation, an allocation for its result and a launch, at the price of one."""
+    def emit_launch(
+        self, operation: str, allocated: int, nbytes: int, flops: int, resumes: bool
+    ) -> None:
+        """Report the usual operation, an allocation for its result and a launch, at the price of one.
+
+        With ``resumes`` it is over, and the program has control again.
+        """
 
     def charged_to_caller(self) -> AbstractContextManager[None]:
         """Charge what other threads do meanwhile to the line that is running now (``backward``)."""

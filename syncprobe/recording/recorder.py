@@ -35,7 +35,7 @@ NO_STEP: Final = -1
 """The step of what happens before, between and after the marked steps."""
 _DECISION_REGIONS: Final = frozenset({"act", "env"})
 _LAUNCH: Final = EventKind.LAUNCH
-_DEVICE_FRAMES: Final = 3
+_DEVICE_FRAMES: Final = 2
 """The innermost frames of a launch are the simulated device's own; none of them can be the user's."""
 LONG_NS: Final = 100_000
 """In so long a stretch another process may have had its turn."""
@@ -104,10 +104,12 @@ class Recorder:
         nursery: Nursery | None = None,
     ) -> None:
         self._finder = finder
+        self._find = finder.find
         self._now_ns = clock.now_ns
         self._clocks = clocks
         self._camera = None if clocks is None else Camera(clocks)
         self._max_events = sys.maxsize if max_events is None else max_events
+        self._has_room = True
         self._warmup = warmup
         self._last_step = sys.maxsize if max_steps is None else warmup + max_steps
         self._on_step = on_step
@@ -134,7 +136,6 @@ class Recorder:
         self.step = NO_STEP
         """Number of the step that is open, counting from 0 after warm-up."""
         self.steps_recorded = 0
-        self.events_dropped = 0
         self.unknown_operations: set[str] = set()
         self.notes: dict[str, None] = {}
         self._tally = Tally()
@@ -154,10 +155,10 @@ class Recorder:
             self._watched.pause(now_ns)
         handover_ns, tally = self._handover_ns, self._tally
         tally.operations += 1
-        tally.run.handover_ns += handover_ns
-        if self.step != NO_STEP:
-            tally.steps.handover_ns += handover_ns
+        tally.open.handover_ns += handover_ns
         elapsed_ns = now_ns - self._resumed_ns - handover_ns
+        if elapsed_ns <= 0:
+            return
         if elapsed_ns > LONG_NS and self._idle is not None:
             idle_ns = self._idle.since_ns()
             elapsed_ns -= idle_ns + (COLD_NS if idle_ns > NOTHING_NS else 0)
@@ -170,7 +171,7 @@ class Recorder:
 
     def resume(self) -> None:
         """Start counting host time again."""
-        tally = self._tally
+        tally, thread = self._tally, self._local.thread
         event, is_long = tally.event, tally.long_ns > 0
         if event is not None:
             if tally.is_new:
@@ -182,23 +183,30 @@ class Recorder:
             if tally.gaps:
                 tally.gaps.clear()
         # Without an event it was a view, or a mark: whether it is new can be told by what follows.
-        thread = self._local.thread
         thread.is_paused = False
         thread.origin = None
         now_ns = self._now_ns()
-        if self._idle is not None and self.step == NO_STEP:
-            if event is not None:
-                tally.outside_steps += 1
-            if self._operations >= self._stretch_due and thread is self._main:
-                self._go_on_watching((self._paused_ns, now_ns), event, is_long=is_long)
-                now_ns = self._now_ns()
-            since_ns = min(self._idle.restarted_ns, self._paused_ns)
-            if now_ns - since_ns > LONG_NS:
-                self._idle.restart()
-                now_ns = self._now_ns()
+        if self.step == NO_STEP and self._idle is not None:
+            now_ns = self._resume_outside(thread, event, now_ns, is_long=is_long)
         self._resumed_ns = now_ns
         if self._watched is not None and thread is self._main:
             self._watched.resume(self._paused_ns, now_ns)
+
+    def _resume_outside(
+        self, thread: _Thread, event: EventSum | None, now_ns: int, *, is_long: bool
+    ) -> int:
+        """What is to be done after an operation in no step; says what time it is then."""
+        idle = self._idle
+        assert idle is not None, "asked only where it is"
+        if event is not None:
+            self._tally.outside_steps += 1
+        if self._operations >= self._stretch_due and thread is self._main:
+            self._go_on_watching((self._paused_ns, now_ns), event, is_long=is_long)
+            now_ns = self._now_ns()
+        if now_ns - idle.restarted_ns > LONG_NS or now_ns - self._paused_ns > LONG_NS:
+            idle.restart()
+            now_ns = self._now_ns()
+        return now_ns
 
     def emit(
         self,
@@ -233,23 +241,29 @@ class Recorder:
             event_sum.nbytes_in_steps += nbytes
         if self._clocks is not None:
             self._charge(event_sum, nbytes, self._clocks.event(kind, is_blocking, nbytes, flops))
-        if len(self._kept) < self._max_events:
-            self._kept.append((event_sum, self.step, nbytes, thread.name))
-        else:
-            self.events_dropped += 1
+        if self._has_room:
+            self._keep(event_sum, nbytes, thread)
 
-    def emit_launch(self, operation: str, allocated: int, nbytes: int, flops: int) -> None:
+    def emit_launch(  # noqa: C901, PLR0912, PLR0915  # calls would be half of the cost
+        self, operation: str, allocated: int, nbytes: int, flops: int, resumes: bool
+    ) -> None:
         """Add an allocation and a launch to their sums, which are looked up together.
 
-        Nearly all events come this way, so it is written for speed: what `emit` does in steps is done
-        here in one go.
+        Nearly all events come this way, so it is written for speed: what `emit` and `resume` do in steps is
+        done here in one go.
         """
-        if not self.is_on:
-            return
         thread = self._local.thread
+        if not self.is_on:
+            if resumes:
+                self.resume()
+            return
         origin, region = thread.origin, thread.regions[-1]
         if origin is None:
-            origin, region = self._whose(thread, sys._getframe(_DEVICE_FRAMES))
+            origin = self._find(sys._getframe(_DEVICE_FRAMES), thread.memo)
+            if origin is None:
+                origin, region = self._nobodys(region)
+            elif not resumes and thread.is_paused:
+                thread.origin = origin
         pair = thread.launches.get((operation, id(origin), region))
         if pair is None:
             pair = self._new_pair(thread, operation, origin, region)
@@ -261,7 +275,7 @@ class Recorder:
         tally, step, clocks = self._tally, self.step, self._clocks
         if step != NO_STEP:
             begun = tally.steps_begun
-            if allocation.touched_in != begun or launch.touched_in != begun:
+            if launch.touched_in != begun or allocation.touched_in != begun:
                 tally.touch(allocation)
                 tally.touch(launch)
             allocation.in_steps += 1
@@ -269,23 +283,35 @@ class Recorder:
             launch.in_steps += 1
             launch.nbytes_in_steps += nbytes
         if clocks is not None:
-            cost = host_ns, _, busy_ns = clocks.launch(nbytes, flops)
-            tally.event = launch
+            host_ns, _, busy_ns = cost = clocks.launch(nbytes, flops)
             launch.run_host_ns += host_ns
-            tally.run.busy_ns += busy_ns
-            tally.run.regions[region].modelled_ns += host_ns
             if step != NO_STEP:
                 launch.host_ns += host_ns
-                tally.steps.busy_ns += busy_ns
-                tally.steps.regions[region].modelled_ns += host_ns
+            times = tally.open
+            times.busy_ns += busy_ns
+            times.regions[region].modelled_ns += host_ns
+            tally.event = launch
             camera = self._camera
-            if camera is not None and (step != NO_STEP or not self._steps_started):
+            if camera is not None and camera.running is not None:
                 camera.take(launch, nbytes, cost)
-        if len(self._kept) < self._max_events:
-            self._kept.append((allocation, step, allocated, thread.name))
-            self._kept.append((launch, step, nbytes, thread.name))
+        if self._has_room:
+            self._keep(allocation, allocated, thread)
+            self._keep(launch, nbytes, thread)
+        if not resumes:
+            return
+        if step == NO_STEP or self._watched is not None or tally.gaps or tally.is_new:
+            self.resume()
         else:
-            self.events_dropped += 2
+            tally.event = None
+            thread.is_paused = False
+            thread.origin = None
+            self._resumed_ns = self._now_ns()
+
+    def _keep(self, event_sum: EventSum, nbytes: int, thread: _Thread) -> None:
+        """Keep a single event, if it is one of the first."""
+        self._has_room = len(self._kept) < self._max_events
+        if self._has_room:
+            self._kept.append((event_sum, self.step, nbytes, thread.name))
 
     @contextmanager
     def charged_to_caller(self) -> Iterator[None]:
@@ -344,6 +370,7 @@ class Recorder:
             self._decision_read.needed += 1
             self._decision_read = None
         self.step = NO_STEP
+        self._tally.end_step()
         if self._camera is not None:
             self._camera.end()
         if self._steps_started >= self._last_step:
@@ -456,6 +483,12 @@ class Recorder:
         return totals
 
     @property
+    def events_dropped(self) -> int:
+        """How many events of this process were summed but not kept singly."""
+        own = (event_sum for thread in self._threads for event_sum in thread.sums.values())
+        return sum(event_sum.count for event_sum in own) - len(self._kept)
+
+    @property
     def events(self) -> tuple[Event, ...]:
         """The single events that were kept, in order."""
         return tuple(
@@ -518,10 +551,14 @@ class Recorder:
         region = thread.regions[-1]
         origin = self._finder.find(frame, thread.memo)
         if origin is None:
-            return self._charged[-1] if self._charged else (UNKNOWN_ORIGIN, region)
+            return self._nobodys(region)
         if thread.is_paused:
             thread.origin = origin
         return origin, region
+
+    def _nobodys(self, region: str) -> tuple[Origin, str]:
+        """Origin and region of what no frame of the user's has asked for."""
+        return self._charged[-1] if self._charged else (UNKNOWN_ORIGIN, region)
 
     def _new_pair(
         self, thread: _Thread, operation: str, origin: Origin, region: str
@@ -540,7 +577,7 @@ class Recorder:
     def _charge(self, event_sum: EventSum, nbytes: int, cost: tuple[float, float, float]) -> None:
         """Charge modelled time to a line and a region."""
         self._tally.charge(event_sum, cost, is_step=self.step != NO_STEP)
-        if self._camera is not None and (self.step != NO_STEP or not self._steps_started):
+        if self._camera is not None:
             self._camera.take(event_sum, nbytes, cost)
 
     def _cross(self, region: str) -> None:
@@ -589,4 +626,4 @@ class Recorder:
         if self._clocks is None:
             return
         self._clocks.host(elapsed_ns)
-        self._tally.add_host_time(thread.regions[-1], elapsed_ns, is_step=self.step != NO_STEP)
+        self._tally.add_host_time(thread.regions[-1], elapsed_ns)

@@ -71,20 +71,25 @@ class Times:
     handover_ns: int = 0
     """What was taken off the host time because it is not the program's."""
 
-    def copy(self) -> Times:
-        """As it stands now."""
-        regions = {
-            name: RegionTime(time.host_ns, time.modelled_ns) for name, time in self.regions.items()
-        }
-        return Times(defaultdict(RegionTime, regions), self.busy_ns, self.handover_ns)
+    def add(self, other: Times) -> None:
+        """Add the times of another stretch."""
+        self.busy_ns += other.busy_ns
+        self.handover_ns += other.handover_ns
+        for name, time in other.regions.items():
+            region = self.regions[name]
+            region.host_ns += time.host_ns
+            region.modelled_ns += time.modelled_ns
 
 
 class Tally:
     """The times of a recording; sums of events carry theirs themselves."""
 
     def __init__(self) -> None:
-        self.run = Times()
-        self.steps = Times()
+        self.open = Times()
+        """Since the last step began or ended; in neither of the sums yet."""
+        self._run = Times()
+        self._steps = Times()
+        self._is_step = False
         self.short_ns = 0
         """Stretches that are too short to tell the program from the way to the recorder."""
         self.is_new = False
@@ -102,7 +107,6 @@ class Tally:
         self._first_ones = 0
         self._set_up: defaultdict[str, float] = defaultdict(float)
         self._long: dict[int, LongGaps] = {}
-        self._before = Times()
         self._touched: list[tuple[EventSum, tuple[float, ...]]] = []
 
     def charge(
@@ -113,21 +117,18 @@ class Tally:
         host_ns, stall_ns, busy_ns = cost
         event_sum.run_host_ns += host_ns
         event_sum.run_stall_ns += stall_ns
-        self.run.busy_ns += busy_ns
-        self.run.regions[event_sum.region].modelled_ns += host_ns
         if is_step:
             event_sum.host_ns += host_ns
             event_sum.stall_ns += stall_ns
-            self.steps.busy_ns += busy_ns
-            self.steps.regions[event_sum.region].modelled_ns += host_ns
+        self.open.busy_ns += busy_ns
+        self.open.regions[event_sum.region].modelled_ns += host_ns
 
-    def add_host_time(self, region: str, elapsed_ns: float, *, is_step: bool) -> None:
+    def add_host_time(self, region: str, elapsed_ns: float) -> None:
         """Add time in which the program had control."""
         self.gaps.append((region, elapsed_ns))
-        for times in (self.run, self.steps) if is_step else (self.run,):
-            time = times.regions[region]
-            time.host_ns += elapsed_ns
-            time.modelled_ns += elapsed_ns
+        time = self.open.regions[region]
+        time.host_ns += elapsed_ns
+        time.modelled_ns += elapsed_ns
 
     def end_first(self) -> None:
         """What came before an event that was never seen before is likely to be set-up."""
@@ -150,30 +151,49 @@ class Tally:
             event_sum.touched_in = self.steps_begun
 
     def begin_step(self) -> None:
-        """Remember how things stand, in case the step turns out to be none."""
-        self._before = self.steps.copy()
+        """What follows is in a step, unless that turns out to be none."""
+        self._put_away()
+        self._is_step = True
         self._touched.clear()
         self.steps_begun += 1
 
+    def end_step(self) -> None:
+        """What follows is in no step."""
+        self._put_away()
+
     def drop_step(self) -> None:
         """Take back what was added since the step began."""
-        self.steps = self._before
+        self._is_step = False
+        self._put_away()
         for event_sum, values in self._touched:
             _restore(event_sum, values)
 
+    def _put_away(self) -> None:
+        """Add the stretch that is open to the sums that it belongs to, and open the next one."""
+        ended, self.open = self.open, Times()
+        self._run.add(ended)
+        if self._is_step:
+            self._steps.add(ended)
+        self._is_step = False
+
     def forget_steps(self, sums: Iterable[EventSum]) -> None:
-        """Take back what was added in steps."""
-        self.steps = Times()
+        """Take back what was added in steps, none of which is open."""
+        self._steps = Times()
         for each in sums:
             _restore(each, (0, 0, 0.0, 0.0, 0))
 
     def settled(self, sums: Iterable[EventSum], *, has_steps: bool) -> Times:
         """The times to show: those of steps or, if there are none, of the run without its set-up."""
+        times = Times()
         if has_steps:
-            return self.steps
+            times.add(self._steps)
+            if self._is_step:
+                times.add(self.open)
+            return times
         for each in sums:
             each.host_ns, each.stall_ns = each.run_host_ns, each.run_stall_ns
-        times = self.run.copy()
+        times.add(self._run)
+        times.add(self.open)
         if self.operations - self._first_ones >= REPEATED * self.operations:
             for region, set_up_ns in self._set_up.items():
                 times.regions[region].host_ns -= set_up_ns

@@ -34,7 +34,9 @@ class SilentSink:
     ) -> None:
         """Something happened."""
 
-    def emit_launch(self, operation: str, allocated: int, nbytes: int, flops: int) -> None:
+    def emit_launch(
+        self, operation: str, allocated: int, nbytes: int, flops: int, resumes: bool
+    ) -> None:
         """Something was launched."""
 
     def charged_to_caller(self) -> AbstractContextManager[None]:

@@ -23,7 +23,7 @@ def host_ns(gaps: dict[int, int]) -> float:
         tally.operations += 1
         if number in gaps:
             tally.long_ns = gaps[number]
-            tally.add_host_time(DEFAULT_REGION, tally.long_ns, is_step=False)
+            tally.add_host_time(DEFAULT_REGION, tally.long_ns)
             tally.note_long(event)
     return tally.settled([event], has_steps=False).regions[DEFAULT_REGION].host_ns
 

@@ -62,9 +62,13 @@ class RecordingSink:
         name = threading.current_thread().name
         self.events.append(Recorded(str(kind), operation, is_blocking, nbytes, flops, name))
 
-    def emit_launch(self, operation: str, allocated: int, nbytes: int, flops: int) -> None:
+    def emit_launch(
+        self, operation: str, allocated: int, nbytes: int, flops: int, resumes: bool
+    ) -> None:
         self.emit(EventKind.ALLOCATION, operation, nbytes=allocated)
         self.emit(EventKind.LAUNCH, operation, nbytes=nbytes, flops=flops)
+        if resumes:
+            self.resume()
 
     @contextmanager
     def charged_to_caller(self) -> Iterator[None]:

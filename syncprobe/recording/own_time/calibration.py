@@ -100,9 +100,12 @@ class _GapSink(SilentSink):
         self._recorder.resume()
         self._resumed_ns = time.perf_counter_ns()
 
-    def emit_launch(self, operation: str, allocated: int, nbytes: int, flops: int) -> None:
+    def emit_launch(
+        self, operation: str, allocated: int, nbytes: int, flops: int, resumes: bool
+    ) -> None:
         """An operation does what most do."""
-        self._recorder.emit_launch(operation, allocated, nbytes, flops)
+        self._recorder.emit_launch(operation, allocated, nbytes, flops, resumes)
+        self._resumed_ns = time.perf_counter_ns()
 
 
 @functools.cache

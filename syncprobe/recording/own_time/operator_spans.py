@@ -67,6 +67,14 @@ class OperatorSpans:
         ahead_ns = time.time_ns() - time.perf_counter_ns()
         return _outermost(_torch._disable_profiler().events(), ahead_ns)
 
+    def look_away(self) -> None:
+        """What follows is of no interest: only operators that are under way are seen to their end."""
+        _torch._enable_record_function(False)
+
+    def look_again(self) -> None:
+        """What follows is the program."""
+        _torch._enable_record_function(True)
+
     def settle(self) -> None:
         """Stop what could not be stopped when it was asked to."""
         if self._is_unstopped and not in_backward():

@@ -62,26 +62,31 @@ class WaitingTime:
             pass
         else:
             weakref.finalize(self, os.close, self._file)
+        self._idle_ns = time.perf_counter_ns() - time.thread_time_ns()
         self._last = self._read()
 
     def now_ns(self) -> int:
-        """Nanoseconds so far; always 0 where the system does not tell."""
+        """Nanoseconds so far; always 0 where the system does not tell.
+
+        This is asked at every operator of a step that is watched, so the dear figures are read only if there
+        was something to tell apart.
+        """
         if _WHO is None:
             return 0
-        last, self._last = self._last, self._read()
-        idle_ns, queued_ns, pauses = (
-            now - before for now, before in zip(self._last, last, strict=True)
-        )
-        waited_ns = queued_ns if pauses else idle_ns
-        if waited_ns > NOTHING_NS:
-            self._waited_ns += waited_ns
+        before_ns, self._idle_ns = self._idle_ns, time.perf_counter_ns() - time.thread_time_ns()
+        idle_ns = self._idle_ns - before_ns
+        if idle_ns > NOTHING_NS:
+            last, self._last = self._last, self._read()
+            queued_ns, pauses = (now - before for now, before in zip(self._last, last, strict=True))
+            waited_ns = queued_ns if pauses else idle_ns
+            if waited_ns > NOTHING_NS:
+                self._waited_ns += waited_ns
         return self._waited_ns
 
-    def _read(self) -> tuple[int, int, int]:
-        """Time without a processor, time in the queue for one, and number of voluntary pauses."""
+    def _read(self) -> tuple[int, int]:
+        """Time in the queue for a processor, and number of voluntary pauses."""
         assert _WHO is not None, "asked only where the system tells"
-        idle_ns = time.perf_counter_ns() - time.thread_time_ns()
         queued_ns = 0
         if self._file is not None:
             queued_ns = int(os.pread(self._file, _SIZE, 0).split()[_WAITED])
-        return idle_ns, queued_ns, resource.getrusage(_WHO).ru_nvcsw
+        return queued_ns, resource.getrusage(_WHO).ru_nvcsw

@@ -13,7 +13,7 @@ from syncprobe.recording.own_time.calibration import (
     median_gap,
 )
 from syncprobe.recording.own_time.operator_spans import OperatorSpans, place_of
-from syncprobe.recording.own_time.scheduling import WaitingTime
+from syncprobe.recording.own_time.scheduling import NOTHING_NS, WaitingTime
 from syncprobe.recording.own_time.stretches import Stretches
 
 if TYPE_CHECKING:
@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from syncprobe.recording.own_time.calibration import CallCost
 
 ENOUGH_STEPS: Final = 40
-FEW_STEPS: Final = 6
-"""So many are watched whatever it costs, unless a single one is too large."""
+FEW_STEPS: Final = 12
+"""So many are watched at once, if there are that many; they show what a program does only now and then."""
+VERY_FEW_STEPS: Final = 6
+"""So many whatever it costs, unless a single one is too large."""
+SPARSE: Final = 10
+"""After those, so many steps pass for each one that is watched: it takes about a third longer than others."""
 BUDGET_NS: Final = 2_000_000_000
 """What watching may cost in all."""
 MAX_OPERATORS: Final = 20_000
@@ -51,6 +55,8 @@ class OwnTimer:
         self._row: list[StepWatch] = []
         self._is_on = self._has_cold_start = False
         self._left = 0
+        self._resumed_ns = 0
+        self._begun = 0
         self._spent_ns = 0
         self.steps: list[OwnStep] = []
         self.stretches = Stretches(call)
@@ -58,12 +64,13 @@ class OwnTimer:
 
     def begin(self, region: str, expected_operators: int) -> None:
         """A step begins, in a region, and will call about so many operators."""
+        self._begun += 1
         if not self._left and self._should_watch(expected_operators):
             self._start_row(expected_operators)
         if self._left:
             waited_ns = self._waiting.now_ns()
             call_yardstick_unnoticed()
-            start_ns = time.perf_counter_ns()
+            start_ns = self._resumed_ns = time.perf_counter_ns()
             self._watch = StepWatch(
                 start_ns, crossings=[(start_ns, region)], waits=[(start_ns, waited_ns)]
             )
@@ -76,15 +83,22 @@ class OwnTimer:
             self._watch.crossings.append((now_ns, region))
 
     def pause(self, at_ns: int) -> None:
-        """The program gives up control; what it waited for a processor until then is its own."""
+        """The program gives up control; what it waited for a processor until then is its own.
+
+        In no time it cannot have waited.
+        """
         if self._watch is not None:
-            self._watch.waits.append((at_ns, self._waiting.now_ns()))
+            self._spans.look_away()
+            if at_ns - self._resumed_ns > NOTHING_NS:
+                self._watch.waits.append((at_ns, self._waiting.now_ns()))
 
     def resume(self, since_ns: int, until_ns: int) -> None:
         """The program has control again; meanwhile it did not."""
         if self._watch is not None:
             self._watch.away.append((since_ns, until_ns))
             self._watch.waits.append((until_ns, self._waiting.now_ns()))
+            self._resumed_ns = until_ns
+            self._spans.look_again()
 
     def end(self, at_ns: int) -> None:
         """The step is over since then."""
@@ -146,9 +160,14 @@ class OwnTimer:
             steps = ROW_OPERATORS // max(expected_operators, 1)
             self._left = min(max(steps, 1), ROW_STEPS)
             self._has_cold_start = expected_operators <= SMALL_STEP
+            missing = FEW_STEPS - len(self.steps)
+            if missing > 0:
+                self._left = min(self._left, missing + self._has_cold_start)
 
     def _should_watch(self, expected_operators: int) -> bool:
         seen = len(self.steps)
         if expected_operators > MAX_OPERATORS or seen >= ENOUGH_STEPS:
             return False
-        return seen < FEW_STEPS or self._spent_ns < BUDGET_NS
+        if seen < FEW_STEPS:
+            return seen < VERY_FEW_STEPS or self._spent_ns < BUDGET_NS
+        return self._spent_ns < BUDGET_NS and seen * SPARSE <= self._begun

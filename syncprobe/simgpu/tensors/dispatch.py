@@ -14,7 +14,7 @@ from syncprobe.simgpu import errors
 from syncprobe.simgpu.session import INSIDE, OUTSIDE, active, thread
 from syncprobe.simgpu.tensors.memory import Block
 from syncprobe.simgpu.tensors.pinning import is_pinned, mark_pinned
-from syncprobe.simgpu.tensors.plans import plan_for
+from syncprobe.simgpu.tensors.plans import plan_for, plans
 from syncprobe.simgpu.tensors.results import fresh_results, view_results, written_results
 from syncprobe.simgpu.tensors.sides import (
     WANTED_ON_HOST,
@@ -57,86 +57,93 @@ PLACEMENT = Placement(_is_device, is_pinned, _runs_formula)
 def _from_torch(
     cls: Any, overload: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
 ) -> Any:
+    """What torch calls for every operator; most are of two sorts, for which this is all there is."""
+    plan = plans.get(id(overload)) or plan_for(overload)
     session = active.session
-    plan = plan_for(overload)
-    if (
-        plan.is_plain
-        and not kwargs
-        and session is not None
-        and thread.place == OUTSIDE
-        and not _has_function_mode()
-    ):
-        # Most operators come this way: what `dispatch` and `_enter` would do, without the calls.
-        thread.place = INSIDE
-        session.sink.pause()
+    if kwargs or session is None or thread.place == INSIDE or _has_function_mode():
+        return dispatch(overload, args, kwargs if kwargs is not None else {})
+    # Nothing that these sorts call comes back here, so nobody has to know that a handler runs.
+    sink = session.sink
+    if plan.is_plain_view and type(args[0]) is DeviceTensor:
+        # Metadata only: nothing to report, but making the wrapper is not the program's time.
+        sink.pause()
         try:
-            return _execute_plain(plan, session, args)
+            return _view(plan, args)
         finally:
-            thread.place = OUTSIDE
-            session.sink.resume()
-    return dispatch(overload, args, kwargs if kwargs is not None else {})
+            sink.resume()
+    if plan.is_plain:
+        sink.pause()
+        try:
+            made = _run_plain(plan, session, args)
+            if made is not None:
+                shown, size, nbytes, flops = made
+                if size:
+                    sink.emit_launch(plan.operation, size, nbytes, flops, True)
+                else:
+                    sink.resume()
+                return shown
+        except BaseException:
+            sink.resume()
+            raise
+        return _finish(plan, session, args)
+    return dispatch(overload, args, {})
 
 
 def dispatch(overload: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run one operator; the outermost call per thread stops the host clock."""
     plan = plan_for(overload)
-    if plan.is_plain_view and not kwargs and type(args[0]) is DeviceTensor:
-        return _view(plan, args)
     if thread.place == INSIDE:
-        if plan.is_plain and not kwargs:
-            session = active.session
-            if session is not None:
-                return _execute_plain(plan, session, args)
-        elif plan.should_decompose:
+        if plan.is_plain_view and not kwargs and type(args[0]) is DeviceTensor:
+            return _view(plan, args)
+        if plan.should_decompose:
             return plan.decompose(*args, **kwargs)
         return _execute(plan, active.session, args, kwargs)
     return _enter(plan, args, kwargs)
 
 
 def _view(plan: OperatorPlan, args: Any) -> Any:
-    """Metadata only: nothing to report, but making the wrapper is not the program's time."""
     owner = args[0]
     host = owner._host
-    session = active.session
-    if session is None or thread.place == INSIDE:
-        result = plan.run(host, *args[1:])
-        return owner if result is host else _show(result, owner)
-    session.sink.pause()
-    try:
-        result = plan.run(host, *args[1:])
-        return owner if result is host else _show(result, owner)
-    finally:
-        session.sink.resume()
-
-
-def _show(view: torch.Tensor, owner: DeviceTensor) -> DeviceTensor:
-    return wrap_view(view, owner._block) if owner._has_bits else wrap(view, owner._block)
+    result = plan.run(host, *args[1:])
+    if result is host:
+        return owner
+    return wrap_view(result, owner._block) if owner._has_bits else wrap(result, owner._block)
 
 
 def _enter(plan: OperatorPlan, args: Any, kwargs: dict[str, Any]) -> Any:
-    """An operator that no handler asked for: the usual case."""
+    """An operator that no handler asked for."""
     session = active.session
     if plan.should_decompose:
         return plan.decompose(*args, **kwargs)
     if session is None:
         with _no_function_modes():
             return _execute(plan, None, args, kwargs)
-    thread.place = INSIDE
     session.sink.pause()
+    if _has_function_mode():
+        with _no_function_modes():
+            return _finish(plan, session, args, kwargs)
+    return _finish(plan, session, args, kwargs)
+
+
+def _finish(
+    plan: OperatorPlan, session: Session, args: Any, kwargs: dict[str, Any] | None = None
+) -> Any:
+    """Run an operator with the clock stopped; it goes on afterwards."""
+    thread.place = INSIDE
     try:
-        if _has_function_mode():
-            with _no_function_modes():
-                return _execute(plan, session, args, kwargs)
-        if plan.is_plain and not kwargs:
-            return _execute_plain(plan, session, args)
-        return _execute(plan, session, args, kwargs)
+        return _execute(plan, session, args, kwargs or {})
     finally:
         thread.place = OUTSIDE
         session.sink.resume()
 
 
-def _execute_plain(plan: OperatorPlan, session: Session, args: Any) -> Any:
-    """The short way for most operators: :func:`_execute` without the cases they cannot be."""
+def _run_plain(
+    plan: OperatorPlan, session: Session, args: Any
+) -> tuple[DeviceTensor, int, int, int] | None:
+    """The result of a plain operator, its bytes, all the bytes that it touches, and its operations.
+
+    None if it is given what takes the long way: lists of tensors, or tensors of the host.
+    """
     hosts = []
     nbytes = 0
     for value in args:
@@ -148,19 +155,30 @@ def _execute_plain(plan: OperatorPlan, session: Session, args: Any) -> Any:
         elif kind in _NUMBERS or (kind is list and value and type(value[0]) is int):
             hosts.append(value)
         elif kind is list or isinstance(value, _Tensor):
-            return _execute(plan, session, args, {})
+            return None
         else:
             hosts.append(value)
     result = plan.run(*hosts)
     size = result.nbytes
-    shown = wrap(result, Block(session.memory, size))
-    if size:
-        flops = 0 if plan.flops is None else plan.flops(*hosts, result=result)
-        session.sink.emit_launch(plan.operation, size, nbytes + size, flops)
-    return shown
+    flops = 0 if plan.flops is None or not size else plan.flops(*hosts, result=result)
+    return wrap(result, Block(session.memory, size)), size, nbytes + size, flops
 
 
 def _execute(plan: OperatorPlan, session: Session | None, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run an operator with the clock stopped, and report it."""
+    if plan.is_plain and not kwargs and session is not None:
+        made = _run_plain(plan, session, args)
+        if made is not None:
+            shown, size, nbytes, flops = made
+            if size:
+                session.sink.emit_launch(plan.operation, size, nbytes, flops, False)
+            return shown
+    return _execute_any(plan, session, args, kwargs)
+
+
+def _execute_any(
+    plan: OperatorPlan, session: Session | None, args: Any, kwargs: dict[str, Any]
+) -> Any:
     """The long way: every sort of operator, argument and result."""
     if plan.operation == "aten::copy_" and not isinstance(args[1], _Tensor):
         # To C++ a number is a host tensor without dimensions.

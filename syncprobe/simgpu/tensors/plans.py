@@ -91,6 +91,8 @@ class OperatorPlan:
             and rule.count is None
             and rule.waits is None
             and rule.is_known
+            # Not somebody's Python, which may call handlers.
+            and schema.name.startswith("aten::")
             and not (self.is_view or self.written or self.draws)
             and not self.may_conjugate
             and len(schema.returns) == 1
