@@ -25,6 +25,11 @@ def _clone_and_write(call: Call) -> int:
     return 1 + call.clones()
 
 
+def _power_of_number(call: Call) -> int:
+    """One to the power of anything is filled in; any other number is made a tensor first."""
+    return 1 if call.args[0] == 1 else 2
+
+
 _CLONES = native("TensorAdvancedIndexing.cpp", "out of place, the tensor is copied first")
 _SCATTERS = native("TensorShape.cpp", "the tensor is cloned, then written to")
 _LOSSES = native("Loss.cpp", "the loss of each element, then the reduction")
@@ -35,6 +40,14 @@ def _loss(name: str) -> tuple[str, DeviceRule]:
 
 
 RULES: dict[str, DeviceRule] = {
+    "pow.Scalar": DeviceRule(
+        count=_power_of_number,
+        source=native("Pow.cpp", "a number that is the base becomes a tensor of the device"),
+    ),
+    "bucketize.Scalar": DeviceRule(
+        launches=2,
+        source=native("cuda/Bucketization.cu", "a number becomes a tensor of the device"),
+    ),
     **dict(_loss(name) for name in ("mse_loss", "smooth_l1_loss", "huber_loss")),
     "binary_cross_entropy_with_logits": DeviceRule(
         count=_binary_cross_entropy_with_logits, source=_LOSSES

@@ -13,6 +13,7 @@ _SILENT = """
     lift_fresh record_stream resize_ resize_as_ set_ squeeze_ sym_constrain_range
     sym_constrain_range_for_size sym_numel sym_size sym_storage_offset sym_stride t_ transpose_
     unsafe_split unsafe_split_with_sizes unsqueeze_ _resize_output_ _lazy_clone
+    q_scale q_zero_point q_per_channel_axis qscheme
     is_pinned is_coalesced dense_dim sparse_dim _efficientzerotensor
     """
 
@@ -153,7 +154,7 @@ _POINTWISE_WITHOUT_THE_TAG = """
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams
     fake_quantize_per_channel_affine_cachemask fake_quantize_per_tensor_affine_cachemask
     __irshift__ __ilshift__ abs copysign eq floor_divide gcd ge gelu gt heaviside lcm le lt mish ne
-    threshold _add_relu _masked_scale _conj_physical view_as_complex_copy
+    threshold dequantize int_repr _add_relu _masked_scale _conj_physical view_as_complex_copy
 """
 
 LAUNCHING = frozenset(

@@ -107,7 +107,7 @@ def _find(overload: Any) -> DeviceRule:
         return DeviceRule(allocates=False, host_operands=HostOperands.ANY)
     if namespace not in {"aten", "prims"}:
         return _declared(declared(overload._schema.name))
-    special = _SPECIAL.get(name)
+    special = _SPECIAL.get(f"{name}.{overload._overloadname}") or _SPECIAL.get(name)
     if special is not None:
         return special
     if is_view(overload) or name in SILENT:
@@ -186,7 +186,7 @@ def facts_of(name: str) -> OperatorFacts:
     short = name.removeprefix("aten::")
     packet = getattr(torch.ops.aten, short, None)
     if packet is None:
-        raise UnknownNameError("operator", name, [f"aten::{known}" for known in _SPECIAL])
+        raise UnknownNameError("operator", name, _suggested())
     rule = rule_for(getattr(packet, packet.overloads()[0]))
     return OperatorFacts(
         operator=f"aten::{short}",
@@ -196,6 +196,10 @@ def facts_of(name: str) -> OperatorFacts:
         source=rule.source,
         backward=waiting.BACKWARD.get(short),
     )
+
+
+def _suggested() -> list[str]:
+    return [f"aten::{known}" for known in _SPECIAL if "." not in known]
 
 
 def _waiting_words(rule: DeviceRule) -> str:

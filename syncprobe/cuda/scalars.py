@@ -152,6 +152,9 @@ _FAKE_QUANT_CHANNEL = native(
     "quantized/FakeQuantPerChannelAffine.cpp",
     "the smallest and the largest zero point are read; forward only if they are integers",
 )
+_QUANTIZE = native(
+    "quantized/QTensor.cpp", "a scale and a zero point that are tensors are read with `item()`"
+)
 _MASKED_FILL = native("cuda/Indexing.cu", "a value on the device is read with `item()`")
 _INDEX_FILL = native("TensorAdvancedIndexing.cpp", "a value on the device is read with `item()`")
 _LINSPACE = native("RangeFactories.cpp", "bounds that are tensors are read with `item()`")
@@ -266,6 +269,20 @@ RULES: dict[str, DeviceRule] = {
         crossings=_observer_reads,
         source=native(
             "quantized/cuda/FusedObsFakeQuant.cu", "per row, the switch is read with `item()`"
+        ),
+    ),
+    "quantize_per_tensor": DeviceRule(source=_QUANTIZE),
+    "quantize_per_tensor.tensor_qparams": DeviceRule(crossings=_two_reads, source=_QUANTIZE),
+    "quantize_per_tensor_dynamic": DeviceRule(
+        launches=3,
+        crossings=_two_reads,
+        source=native("quantized/QTensor.cpp", "the smallest and the largest value are read"),
+    ),
+    "quantize_per_channel": DeviceRule(
+        launches=5,
+        crossings=_two_reads,
+        source=native(
+            "quantized/cuda/AffineQuantizer.cu", "whether zero points are in range is read, twice"
         ),
     ),
     "_grouped_mm": DeviceRule(

@@ -145,7 +145,8 @@ def _isin_upload(call: Call) -> Iterator[Effect]:
 def _isin_launches(call: Call) -> int:
     if not isinstance(call.args[1], torch.Tensor):
         return 1
-    return 8 if _isin_sorts(call) else 4
+    made = not isinstance(call.args[0], torch.Tensor)
+    return made + (8 if _isin_sorts(call) else 4)
 
 
 def _searchsorted_waits(call: Call) -> bool:
@@ -257,6 +258,11 @@ RULES: dict[str, DeviceRule] = {
             "many test elements are sorted, which uploads one value; unless they are said to be "
             "unique they are made so, which waits",
         ),
+    ),
+    "searchsorted.Scalar": DeviceRule(
+        waits=_searchsorted_waits,
+        launches=2,
+        source=native("cuda/Bucketization.cu", "a number becomes a tensor of the device"),
     ),
     "searchsorted": DeviceRule(
         waits=_searchsorted_waits,

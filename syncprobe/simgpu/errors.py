@@ -158,6 +158,15 @@ def unknown_driver(name: str) -> RuntimeError:
     )
 
 
+def phase_matters(operation: str) -> RuntimeError:
+    """What the gradient of complex eigenvectors says to a loss that depends on their phases."""
+    name = operation.removeprefix("aten::").removeprefix("_")
+    return RuntimeError(
+        f"{name}_backward: complex eigenvectors are defined up to a factor e^(i phi), and the loss "
+        "depends on it, so it is ill-defined."
+    )
+
+
 def lengths_on_device() -> RuntimeError:
     """What ``pack_padded_sequence`` says to lengths on the device."""
     return RuntimeError(

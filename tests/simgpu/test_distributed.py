@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,6 +93,18 @@ def train_in_parallel(backend: str, folder: str) -> None:
 def test_data_parallel_training_gives_the_hosts_values(backend: str, tmp_path: Path) -> None:
     call = f"from {__name__} import *; train_in_parallel({backend!r}, {str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", call], check=True, cwd=Path(__file__).parents[2])
+
+
+@pytest.mark.usefixtures("group")
+def test_a_group_is_not_freed_before_the_process_ends() -> None:
+    """Its destructor would wait for a thread that waits for the interpreter."""
+    groups = [dist.group.WORLD, dist.new_group([0])]
+    assert [dist.get_backend(group) for group in groups] == ["nccl", "nccl"]
+    kept = [weakref.ref(group) for group in groups]
+    dist.destroy_process_group()
+    groups.clear()
+    gc.collect()
+    assert all(reference() is not None for reference in kept)
 
 
 @pytest.mark.usefixtures("device")

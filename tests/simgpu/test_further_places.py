@@ -6,7 +6,8 @@ Found by searching below ``aten/src/ATen/native`` and in ``FunctionsManual.cpp``
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -34,6 +35,18 @@ ROWS = [
         "FunctionsManual.cpp",
     ),
     Row("torch.autograd.grad(scattered().sum(), src)", "", "FunctionsManual.cpp: only to go on"),
+    Row(
+        "torch.quantize_per_tensor(x, scale[0], zero[0].int(), torch.quint8)",
+        f"{READ}*2",
+        "QTensor.cpp",
+    ),
+    Row("torch.quantize_per_tensor(x, 0.1, 0, torch.quint8)", "", "quantized/QTensor.cpp", 1, 1),
+    Row("torch.quantize_per_tensor_dynamic(x, torch.quint8, False)", f"{READ}*2", "QTensor.cpp", 3),
+    Row(
+        "torch.quantize_per_channel(m, scales, zeros.int(), 0, torch.quint8)",
+        f"{READ}*2",
+        "quantized/cuda/AffineQuantizer.cu",
+    ),
     # masked_select and nonzero.
     Row("smoothed(weights)", WAIT, "LossNLL.cpp: weights of targets that count"),
     Row("smoothed(None)", "", "LossNLL.cpp: nothing to select"),
@@ -52,6 +65,13 @@ ROWS = [
     Row("torch.linalg.lu(m)", WAIT, "cuda/linalg/BatchLinearAlgebra.cpp: MAGMA"),
     Row("torch.linalg.tensorinv(e.view(3, 3, 1), ind=1)", WAIT, "LinearAlgebra.cpp: inv"),
     Row("torch.linalg.matrix_power(e, -2)", WAIT, "LinearAlgebra.cpp: inv"),
+    Row(
+        "vectors(torch.linalg.eig, e + m[:, :3])", f"{WAIT}*3", "FunctionsManual.cpp: phases; solve"
+    ),
+    Row("vectors(torch.linalg.eigh, z)", f"{WAIT}*2", "FunctionsManual.cpp: phases"),
+    Row("vectors(torch.linalg.eigh, e)", WAIT, "FunctionsManual.cpp: real ones have none"),
+    Row("vectors(torch.linalg.eigh, z, 0)", WAIT, "FunctionsManual.cpp: values have none"),
+    Row("vectors(torch.linalg.svd, z, 0)", f"{WAIT}*2", "FunctionsManual.cpp: phases"),
     # .to(device) and at::tensor on the way.
     Row("x.bernoulli_(h * 0.5)", UP, "cuda/DistributionTemplates.h", 1, 0),
     Row("x.bernoulli_(p)", "", "cuda/DistributionTemplates.h", 1, 0),
@@ -79,9 +99,17 @@ ROWS = [
     Row("torch.repeat_interleave(i[:0])", "", "Repeat.h: returns before"),
     Row("torch.normal(x[:0], p[:0])", "", "DistributionTemplates.h"),
     Row("torch.matrix_exp(e[None][:0])", "", "LinearAlgebra.cpp"),
+    # Numbers that become tensors of the device: one more kernel, no wait.
+    Row("2.0**x", "", "Pow.cpp", 2),
+    Row("1.0**x", "", "Pow.cpp: filled in", 1, 1),
+    Row("x**2.0", "", "Pow.cpp", 1, 1),
+    Row("torch.searchsorted(x, 1.5)", "", "cuda/Bucketization.cu", 2),
+    Row("torch.bucketize(1.5, x)", "", "cuda/Bucketization.cu", 2),
+    Row("torch.isin(1.0, x)", "", "TensorCompare.cpp", 5),
     # Refused on the host, accepted on CUDA.
     Row("torch.linalg.svd(e, driver='gesvdj')", WAIT, "BatchLinearAlgebra.cpp: cuSOLVER's drivers"),
     Row("torch.linalg.svdvals(e, driver='gesvda')", WAIT, "BatchLinearAlgebra.cpp"),
+    Row("i.int().histc(4, 0, 3)", "", "cuda/SummaryOps.cu: integers, too", 2, 2),
     # Scalars of the host that iterators take.
     Row("torch.addcmul(x, x, hs)", "", "PointwiseOps.cpp", 1, 1),
     Row("torch.lerp(x, x, hs)", "", "Lerp.cpp", 1, 1),
@@ -115,8 +143,12 @@ def scope() -> dict[str, object]:
         targets = torch.ones(2, 3, dtype=torch.long, device="cuda")
         return torch.nn.functional.ctc_loss(scores, targets, torch.full((2,), 4), lengths)
 
+    def vectors(factorize: Any, matrix: torch.Tensor, which: int = 1) -> None:
+        factorize(matrix.detach().requires_grad_())[which].abs().sum().backward()
+
     return {
         **given,
+        "vectors": vectors,
         "src": src,
         "scattered": lambda: torch.ones(2, device="cuda").scatter_reduce(0, index, src, "prod"),
         "observed": observed,
@@ -139,10 +171,16 @@ def scope() -> dict[str, object]:
     }
 
 
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")
 @pytest.mark.parametrize("row", ROWS, ids=[row.program for row in ROWS])
 @pytest.mark.usefixtures("device", "validation")
 def test_row(row: Row, sink: RecordingSink) -> None:
     check(row, sink, scope())
+
+
+def test_the_page_says_how_many_there_are() -> None:
+    page = Path(__file__).parents[2] / "docs" / "simulated.md"
+    assert f"{len(ROWS) + len(ERRORS)} rows of" in page.read_text(encoding="utf-8")
 
 
 ERRORS = [
@@ -156,3 +194,13 @@ ERRORS = [
 def test_refused(program: str, message: str) -> None:
     with pytest.raises(RuntimeError, match=message):
         eval(program, names())
+
+
+@pytest.mark.parametrize("factorize", [torch.linalg.eig, torch.linalg.eigh])
+@pytest.mark.usefixtures("device")
+def test_a_loss_that_depends_on_phases_is_refused(factorize: Any) -> None:
+    torch.manual_seed(0)
+    matrix = torch.rand(3, 3, dtype=torch.complex64)
+    given = (matrix + matrix.mH).cuda().requires_grad_()
+    with pytest.raises(RuntimeError, match="ill-defined"):
+        factorize(given)[1].real.sum().backward()

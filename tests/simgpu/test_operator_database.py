@@ -109,6 +109,47 @@ def test_complex_values_are_the_hosts(name: str, sink: RecordingSink) -> None:
             _assert_same(name, operator, torch.complex64, sink)
 
 
+ONLY_ON_CUDA = [
+    ("histc", torch.int32),
+    ("histc", torch.uint8),
+    ("nn.functional.avg_pool3d", torch.float16),
+    ("nn.functional.avg_pool3d", torch.bfloat16),
+    ("nn.functional.multi_margin_loss", torch.bfloat16),
+    ("nn.functional.multilabel_margin_loss", torch.float16),
+    ("nn.functional.rrelu", torch.float16),
+    ("round.decimals_3", torch.float16),
+    ("_upsample_bilinear2d_aa", torch.float16),
+]
+"""Types that the host has no kernel for."""
+
+
+@pytest.mark.parametrize(("name", "dtype"), ONLY_ON_CUDA)
+@pytest.mark.usefixtures("device")
+def test_types_that_only_cuda_has_are_computed_wider(name: str, dtype: torch.dtype) -> None:
+    for operator in OPERATORS[name]:
+        assert dtype in operator.dtypesIfCUDA
+        assert dtype not in operator.dtypes
+        for sample in samples_of(operator, dtype)[:4]:
+            found = run(operator, sample, "cuda")
+            (wide,) = run(operator, sample.transform(_widened), "cpu").results
+            (result,) = found.results
+            assert result.dtype is dtype
+            assert torch.equal(result.cpu(), wide.to(dtype))
+
+
+def _widened(leaf: Any) -> Any:
+    is_narrow = isinstance(leaf, torch.Tensor) and leaf.dtype in _WIDER
+    return leaf.to(_WIDER[leaf.dtype]) if is_narrow else leaf
+
+
+_WIDER = {
+    torch.float16: torch.float32,
+    torch.bfloat16: torch.float32,
+    torch.int32: torch.float32,
+    torch.uint8: torch.float32,
+}
+
+
 def test_exceptions_are_operators_of_the_database() -> None:
     assert set(REFUSED) | set(UNDEFINED) | ALWAYS <= set(OPERATORS)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from syncprobe.simgpu.tensors.tensor import DeviceTensor
+from syncprobe.simgpu import errors
+from syncprobe.simgpu.tensors.tensor import DeviceTensor, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,9 +163,36 @@ def _masked_fill(given: Any, mask: Any, value: Any) -> Any:
     return _MaskedFill.apply(given, mask, value)
 
 
+def _eigenvectors(overload: Any) -> Callable[..., Any]:
+    """Complex eigenvectors have no phase of their own: a loss that depends on it is refused, which waits."""
+
+    def run(given: Any, *args: Any) -> Any:
+        values, vectors = usual(overload, (given, *args), {})
+        if needs_formula(given) and vectors.is_complex():
+            kept = vectors.detach()
+            vectors.register_hook(lambda grad: _refuse_phases(kept, grad, overload))
+        return values, vectors
+
+    return run
+
+
+def _refuse_phases(vectors: Any, grad: Any, overload: Any) -> None:
+    if type(grad) is not DeviceTensor:
+        return
+    # The product is part of torch's formula, which counts it.
+    product = vectors._host.mH @ grad.detach()._host
+    phases = wrap(product.diagonal(0, -2, -1).imag, vectors._block)
+    if not torch.allclose(phases, torch.zeros_like(phases), rtol=1e-2, atol=1e-2):
+        raise errors.phase_matters(overload._schema.name)
+
+
 PLAIN_FORMULAS: dict[Any, Callable[..., Any]] = {
     _aten.prod.default: _prod,
     _aten.prod.dim_int: _prod_along,
     _aten.masked_fill.Tensor: _masked_fill,
+    **{
+        overload: _eigenvectors(overload)
+        for overload in (_aten.linalg_eig.default, _aten._linalg_eigh.default)
+    },
 }
 """The operators, each with the formula that it has for a CUDA tensor."""

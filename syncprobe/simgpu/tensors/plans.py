@@ -51,7 +51,7 @@ class OperatorPlan:
         if ("nested" in name or "jagged" in name) and name not in _MAY_BE_NESTED:
             raise errors.no_nested()
         rule = rule_for(overload)
-        self.run = _wider_product(overload) if _is_wider_product(overload) else overload._op
+        self.run = _runner(overload)
         self.overload = overload
         self.operation: str = schema.name
         self.rule = rule
@@ -131,6 +131,67 @@ def _is_composite(overload: Any) -> bool:
         overload._can_decompose()
         and not torch._C._dispatch_has_kernel_for_dispatch_key(name, "CPU")
     )
+
+
+def _runner(overload: Any) -> Any:
+    """The operator on the host, also for types that only CUDA has kernels for."""
+    if _is_wider_product(overload):
+        return _wider_product(overload)
+    if overload._schema.name.removeprefix("aten::") in _OF_MORE_TYPES:
+        return _widening(overload)
+    return overload._op
+
+
+_OF_MORE_TYPES = frozenset(
+    {
+        "_upsample_bilinear2d_aa",
+        "_upsample_bilinear2d_aa_backward",
+        "avg_pool3d",
+        "avg_pool3d_backward",
+        "histc",
+        "multi_margin_loss",
+        "multi_margin_loss_backward",
+        "multilabel_margin_loss_backward",
+        "multilabel_margin_loss_forward",
+        "round",
+        "rrelu_with_noise",
+    }
+)
+"""Operators that CUDA has for integers or half precision and the host has not (torch's operator
+database: the types of CUDA without those of the CPU)."""
+
+_WIDER = {
+    torch.float16: torch.float32,
+    torch.bfloat16: torch.float32,
+    **dict.fromkeys(
+        (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64), torch.float64
+    ),
+}
+
+
+def _widening(overload: Any) -> Any:
+    """Compute in a wider type what the host has no kernel for, and round the results."""
+    plain = overload._op
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return plain(*args, **kwargs)
+        except NotImplementedError:
+            narrow = next(value.dtype for value in args if isinstance(value, torch.Tensor))
+            if narrow not in _WIDER or kwargs:
+                raise
+        wide = _WIDER[narrow]
+
+        def converted(value: Any, known: torch.dtype, wanted: torch.dtype) -> Any:
+            is_concerned = isinstance(value, torch.Tensor) and value.dtype == known
+            return value.to(wanted) if is_concerned else value
+
+        found = plain(*(converted(value, narrow, wide) for value in args))
+        if isinstance(found, torch.Tensor):
+            return converted(found, wide, narrow)
+        return tuple(converted(value, wide, narrow) for value in found)
+
+    return run
 
 
 def _is_wider_product(overload: Any) -> bool:

@@ -6,6 +6,7 @@ bytes. More than one process is not simulated.
 
 from __future__ import annotations
 
+import ctypes
 import os
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,16 @@ def _named_nccl(group: Any) -> None:
     names[group] = (_NCCL, names[group][1])
 
 
+def _never_freed(group: Any) -> None:
+    """Keep a group until the process ends.
+
+    Gloo's destructor joins its threads with the interpreter locked, and a thread that holds device
+    tensors, which are Python objects, needs the lock to end: torch would wait for itself when a module
+    that trained in parallel is freed. A list of ours would free it when the interpreter ends.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(group))
+
+
 def _group_initializer(original: Any) -> Any:
     def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> None:
         processes = max(int(kwargs.get("world_size", -1)), int(os.environ.get("WORLD_SIZE", "1")))
@@ -42,8 +53,10 @@ def _group_initializer(original: Any) -> Any:
             raise errors.no_processes(processes)
         kwargs.pop("device_id", None)
         original(_STAND_IN if _is_nccl(backend) else backend, *args, **kwargs)
+        group = dist.distributed_c10d._get_default_group()
+        _never_freed(group)
         if backend is not None and _is_nccl(backend):
-            _named_nccl(dist.distributed_c10d._get_default_group())
+            _named_nccl(group)
 
     return init_process_group
 
@@ -52,9 +65,11 @@ def _group_maker(original: Any) -> Any:
     def new_group(
         ranks: Any = None, timeout: Any = None, backend: Any = None, **kwargs: Any
     ) -> Any:
-        is_nccl = backend is not None and _is_nccl(backend)
+        # Without a name it is the backend of the default group.
+        is_nccl = dist.get_backend() == _NCCL if backend is None else _is_nccl(backend)
         kwargs.pop("device_id", None)
         group = original(ranks, timeout, _STAND_IN if is_nccl else backend, **kwargs)
+        _never_freed(group)
         if is_nccl:
             _named_nccl(group)
         return group
