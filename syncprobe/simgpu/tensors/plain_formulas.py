@@ -180,7 +180,7 @@ def _refuse_phases(vectors: Any, grad: Any, overload: Any) -> None:
     if type(grad) is not DeviceTensor:
         return
     # The product is part of torch's formula, which counts it.
-    product = vectors._host.mH @ grad.detach()._host
+    product = vectors._host.mH @ grad._host
     phases = wrap(product.diagonal(0, -2, -1).imag, vectors._block)
     if not torch.allclose(phases, torch.zeros_like(phases), rtol=1e-2, atol=1e-2):
         raise errors.phase_matters(overload._schema.name)
