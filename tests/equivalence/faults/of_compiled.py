@@ -27,7 +27,6 @@ FAULTS = (
         name="seen robots are numbered among those that are under way",
         old="[active[thing - len(obstacles)] for thing in seen[cut:]]",
         new="[thing - len(obstacles) for thing in seen[cut:]]",
-        beyond_verify=_TRIED,
     ),
     _fault(
         "telling",
