@@ -40,6 +40,11 @@ def _fused(_context: Any, _a: Any, _b: Any, _c: Any) -> Any:
     return float32(float32, float32, float32), generate
 
 
+def _compiled_freely(function: Any) -> Any:
+    """Compile a function whose sums may be reordered and fused."""
+    return njit(error_model="numpy", fastmath={"reassoc", "contract", "arcp"})(function)
+
+
 _pointer: Any = intrinsic(_as_pointer)
 _fused_single: Any = intrinsic(_fused)
 
@@ -131,7 +136,7 @@ def approach(targets: Any, locals_: Any, lengths: Any, part: Any, rest: Any) -> 
     return True
 
 
-@njit(error_model="numpy", fastmath={"reassoc", "contract", "arcp"})
+@_compiled_freely
 def descend_freely(
     table: Any, largest: Any, weight: Any, decay: Any, rest: Any, counts: Any, corrections: Any,
     epsilon: Any, sizes: Any,
