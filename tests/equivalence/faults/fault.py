@@ -23,7 +23,7 @@ class Fault:
     equivalent: str = ""
     """Why nobody can notice; empty for a fault that has to be caught."""
     is_compiled: bool = False
-    """Whether the environment has to be compiled for anybody to run into it."""
+    """Whether only compiled code runs into it; else it is planted where arrays do the work."""
     beyond_verify: str = ""
     """Why only a test of the part itself can notice; empty if verification has to."""
 

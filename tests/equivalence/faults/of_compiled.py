@@ -1,4 +1,4 @@
-"""Faults in the compiled environment."""
+"""Faults in the compiled environment and in compiled steps of Adam."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Any
 from tests.equivalence.faults.fault import Fault
 
 _TRIED = "compiled code is tried before it is used, and arrays are used if it disagrees"
-_FOLDER = "marinenav.step5_merge.compiled_environment"
+_FOLDER = "marinenav.step5_merge"
 
 
 def _fault(module: str, **given: Any) -> Fault:
-    return Fault(module=f"{_FOLDER}.{module}", is_compiled=True, **given)
+    return Fault(module=f"{_FOLDER}.compiled_environment.{module}", is_compiled=True, **given)
+
+
+def _of_descent(module: str, **given: Any) -> Fault:
+    return Fault(module=f"{_FOLDER}.compiled_descent.{module}", is_compiled=True, **given)
 
 
 FAULTS = (
@@ -87,5 +91,33 @@ FAULTS = (
         old="if not has_collided and _touch(two, robot, thing):",
         new="if _touch(two, robot, thing):",
         beyond_verify=_TRIED,
+    ),
+    _of_descent(
+        "kernels",
+        name="targets forget what they were when compiled",
+        old="target[place] = local[place] * part + target[place] * rest",
+        new="target[place] = local[place] * part",
+        beyond_verify=_TRIED,
+    ),
+    _of_descent(
+        "kernels",
+        name="averages take the gradients of before they were clipped when compiled",
+        old="_fused_single(weight, slope - mean[place], mean[place])",
+        new="_fused_single(weight, slope / scale - mean[place], mean[place])",
+        beyond_verify=_TRIED,
+    ),
+    _of_descent(
+        "kernels",
+        name="nobody is told that targets were written to",
+        old="            increment_version(targets)\n",
+        new="            pass\n",
+        beyond_verify="no legacy code keeps targets for a backward pass",
+    ),
+    _of_descent(
+        "probing",
+        name="targets are not tried before compiled code moves them",
+        old='return (found, "") if targets_agree(found) else (None, "it moves targets otherwise")',
+        new='return found, ""',
+        beyond_verify="here they agree",
     ),
 )

@@ -14,7 +14,7 @@ FAULTS = (
     Fault(
         name="targets forget what they were",
         module="marinenav.step5_merge.descent",
-        old="torch._foreach_mul(targets, 1.0 - agent.TAU)",
+        old="torch._foreach_mul(targets, 1.0 - part)",
         new="torch._foreach_mul(targets, 0.0)",
     ),
     Fault(

@@ -44,8 +44,9 @@ def plant(fault: Fault) -> None:
     """From now on the module is imported with the fault in it, for the rest of the process."""
     imported = sorted(name for name in sys.modules if name.partition(".")[0] == "patches")
     assert not imported, f"too late, the patches are there already: {imported[:3]}"
-    if fault.is_compiled:
-        os.environ["PATCHES_KERNELS"] = "compiled"
-        if ".compiled." in fault.module:  # what was compiled without the fault must not be found
-            os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="faults-")
+    # Nobody runs into what is written in arrays where compiled code does the work.
+    os.environ["PATCHES_KERNELS"] = "compiled" if fault.is_compiled else "numpy"
+    if ".compiled." in fault.module or fault.module.endswith("compiled_descent.kernels"):
+        # What was compiled without the fault must not be found.
+        os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="faults-")
     sys.meta_path.insert(0, _Finder(fault))
