@@ -18,7 +18,9 @@ def test_a_rule_names_a_file_of_torch(name):
 
 @pytest.mark.parametrize("name", sorted(rules._SPECIAL))
 def test_a_rule_is_for_an_operator_that_torch_has(name):
-    assert getattr(torch.ops.aten, name).overloads()
+    packet, _, overload = name.partition(".")
+    overloads = getattr(torch.ops.aten, packet).overloads()
+    assert overload in overloads if overload else overloads
 
 
 @pytest.mark.parametrize("name", ["add", "sum", "mm", "conv2d", "gelu", "view", "empty", "sort"])

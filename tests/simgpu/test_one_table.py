@@ -77,6 +77,7 @@ ROWS: list[tuple[Row, Any]] = [
 
 @pytest.mark.parametrize(("row", "scope"), ROWS, ids=[row.program for row, _ in ROWS])
 @pytest.mark.usefixtures("device", "validation")
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")
 def test_both_report_the_same(row: Row, scope: Any, sink: RecordingSink) -> None:
     names, own = scope(), RecordingSink()
     sink.take()

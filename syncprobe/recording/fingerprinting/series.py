@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from typing import Any, Final
 
 from syncprobe.profiles.fingerprints.model import Series
-from syncprobe.recording.fingerprinting.tensors import array_of, bytes_of, doubles_of, on_host
+from syncprobe.recording.fingerprinting.tensors import array_of, doubles_of, memory_of
 from syncprobe.simgpu.tensors.tensor import DeviceTensor
 
 MOST_VALUES: Final = 128
@@ -45,16 +46,20 @@ class NumberSeries:
         )
 
     def _take(self, step: int, value: Any) -> None:
-        host = on_host(value)
-        array = array_of(host)
-        self._digest.update(f"{array.dtype} {array.shape}".encode())
-        self._digest.update(bytes_of(host))
+        array = array_of(value)
+        self._digest.update(_label(array.dtype, array.shape))
+        self._digest.update(memory_of(array))
         if self._count % self._every == 0:
-            self._kept.append((step, _mean(host)))
+            self._kept.append((step, _mean(value)))
         self._count += 1
         if len(self._kept) > MOST_VALUES:
             self._kept = self._kept[::2]
             self._every *= 2
+
+
+@functools.cache
+def _label(dtype: Any, shape: tuple[int, ...]) -> bytes:
+    return f"{dtype} {shape}".encode()
 
 
 def _mean(value: Any) -> float | None:

@@ -45,7 +45,12 @@ def on_host(value: Any) -> torch.Tensor:
 
 def bytes_of(value: Any) -> memoryview:
     """The values as they are in memory."""
-    flat: Any = array_of(value).reshape(-1)
+    return memory_of(array_of(value))
+
+
+def memory_of(array: npt.NDArray[Any]) -> memoryview:
+    """An array in memory order, byte by byte."""
+    flat: Any = array.reshape(-1)
     return memoryview(flat).cast("B")
 
 
@@ -54,7 +59,8 @@ def array_of(value: Any) -> npt.NDArray[Any]:
     host = on_host(value)
     if host.is_sparse or host.layout != torch.strided:
         host = host.to_dense()
-    host = host.resolve_conj().resolve_neg()
+    if host.is_conj() or host.is_neg():
+        host = host.resolve_conj().resolve_neg()
     if host.dtype is torch.bfloat16:
         host = host.view(torch.int16)
     return np.ascontiguousarray(host.numpy())

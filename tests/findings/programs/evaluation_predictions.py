@@ -20,8 +20,9 @@ def hit_rate(model, inputs, labels):
     hits = total = 0
     for batch, wanted in zip(inputs.split(8), labels.split(8)):
         for found, label in zip(model(batch).argmax(dim=1), wanted):
-            hits += int(found.item() == label.item())
-            total += 1  # expect SP101, no SP103
+            # fmt: off
+            hits += int(found.item() == label.item()); total += 1  # expect SP101, no SP103
+            # fmt: on
     return hits / total
 
 

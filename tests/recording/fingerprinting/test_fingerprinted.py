@@ -11,7 +11,7 @@ import torch
 import syncprobe
 from syncprobe.equivalence.fingerprints import Kind, likeness_of
 from syncprobe.profiles.fingerprints.model import Fingerprints
-from syncprobe.recording.fingerprinting import fingerprinted
+from syncprobe.recording.fingerprinting import fingerprinted, sampling
 from syncprobe.recording.silence import silent_device
 from syncprobe.targets.options import TargetOptions
 from syncprobe.targets.running import RunOptions, run
@@ -38,6 +38,8 @@ print(f"loss {loss.item():.3f} after {step} steps")
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
+    # However long looking takes on a busy machine: every step is looked at.
+    monkeypatch.setattr(sampling, "FREE_NS", sys.maxsize)
     Path("train.py").write_text(PROGRAM)
     return "train.py"
 
