@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 IMPORT_LOADS_NO_TORCH = """
 import sys
@@ -34,3 +35,17 @@ def test_importing_loads_neither_torch_nor_numpy() -> None:
 
 def test_importing_patches_nothing() -> None:
     subprocess.run([sys.executable, "-c", IMPORT_PATCHES_NOTHING], check=True)
+
+
+PROFILING_LOADS_NO_PAGE = """
+import sys
+from syncprobe.cli import main
+assert main(["profile", "reads.py", "-o", "reads.json"]) == 0
+heavy = {name for name in sys.modules if name.startswith(("jinja2", "syncprobe.rendering.html"))}
+assert not heavy, heavy
+"""
+
+
+def test_profiling_loads_no_renderer_of_pages(tmp_path: Path) -> None:
+    (tmp_path / "reads.py").write_text("import torch\ntorch.ones(2, device='cuda').sum().item()\n")
+    subprocess.run([sys.executable, "-c", PROFILING_LOADS_NO_PAGE], check=True, cwd=tmp_path)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.cli.parsing import UsageError
 from syncprobe.errors import SyncprobeError
-from syncprobe.rendering.html.page import check_templates
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -49,8 +48,15 @@ def check_destination(path: Path | None, offered: Iterable[str], otherwise: str)
     if path is None or path == STANDARD_OUTPUT:
         return
     if format_of(path, offered, otherwise) == "html":
-        check_templates()
+        check_page()
     check_writable(path)
+
+
+def check_page() -> None:
+    """Refuse a page before the run if it could not be made."""
+    from syncprobe.rendering.html.page import check_templates  # nobody else needs the renderer
+
+    check_templates()
 
 
 def check_writable(path: Path) -> None:

@@ -12,6 +12,7 @@ from syncprobe.cli.destination import (
     STANDARD_OUTPUT,
     add_output,
     check_destination,
+    check_page,
     do_all,
     format_of,
 )
@@ -29,7 +30,7 @@ from syncprobe.cli.sides import add_sides, sides_of
 from syncprobe.comparison.variant_runs import CompareOptions
 from syncprobe.comparison.variants import LEVELS, PIPELINES, compare
 from syncprobe.rendering import Page
-from syncprobe.rendering.html.page import check_templates, render_comparison
+from syncprobe.rendering.html.page import render_comparison
 from syncprobe.rendering.variants.comparison import COMPARISON_FORMATS
 from syncprobe.targets.options import OPTIONS
 
@@ -98,7 +99,7 @@ def run(arguments: Namespace) -> int:
     for path in wanted:
         check_destination(path, FILES, "console")
     if arguments.html is not None:
-        check_templates()
+        check_page()
     sides = sides_of(arguments)
     with output.reserved_stdout(arguments.json), progress.shown() as listener:
         options = compare_options(arguments, listener)

@@ -13,6 +13,7 @@ from syncprobe.cli.destination import (
     STANDARD_OUTPUT,
     add_output,
     check_destination,
+    check_page,
     check_writable,
     do_all,
     format_of,
@@ -22,7 +23,7 @@ from syncprobe.cli.quoting import ProjectSource
 from syncprobe.comparison.planning import plan
 from syncprobe.profiles import storage
 from syncprobe.rendering import Page
-from syncprobe.rendering.html.page import check_templates, render_plan
+from syncprobe.rendering.html.page import render_plan
 from syncprobe.rendering.variants.plan import PLAN_FORMATS
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def run(arguments: Namespace) -> int:
     for path in wanted:
         check_destination(path, FILES, "console")
     if has_page:
-        check_templates()
+        check_page()
     if arguments.profiles is not None:
         check_writable(arguments.profiles / "profile.json")
     with output.reserved_stdout(arguments.json), progress.shown() as listener:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.cli import output, progress
-from syncprobe.cli.destination import add_output, check_writable
+from syncprobe.cli.destination import add_output, check_page, check_writable
 from syncprobe.cli.keeping import (
     OUTPUT_HELP,
     add_full,
@@ -28,7 +28,6 @@ from syncprobe.cli.run_options import (
     settings_of,
 )
 from syncprobe.profiles.titles import variant_name
-from syncprobe.rendering.html.page import check_templates
 from syncprobe.targets.module import PREFIX
 from syncprobe.targets.options import OPTIONS, described_names, names_for
 
@@ -73,7 +72,7 @@ def run(arguments: Namespace) -> int:
     for path in filter(None, (arguments.sample, arguments.html)):
         check_writable(path)
     if arguments.html is not None:
-        check_templates()
+        check_page()
     with output.reserved_stdout(is_printed_as_json(arguments)):
         profile = _profile(arguments, settings)
     default = Path(settings.reports) / default_name(profile.run, settings)
