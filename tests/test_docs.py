@@ -238,7 +238,9 @@ ALL = [block for page in PAGES for block in BLOCKS[page]]
 
 
 def is_long(block: Block) -> bool:
-    """Whether a block runs one of the commands that train over and over, even if cut short."""
+    """Whether a block starts processes; those of README are run each time, unless they train over and over."""
+    if block.page.name != "README.md":
+        return block.sort not in {"mermaid", "output", "program", "yaml"}
     long = (*SLOW, "syncprobe compare", "syncprobe fix")
     return block.sort == "commands" and any(each.startswith(long) for each in block.commands)
 

@@ -165,6 +165,7 @@ def test_counts_reach_junit(session: Session) -> None:
     assert properties["syncprobe_syncs"] == "12"
 
 
+@pytest.mark.slow  # each worker imports torch
 def test_workers_of_xdist_write_their_own_profiles(tmp_path: Path) -> None:
     (tmp_path / "test_over.py").write_text(OVER)
     done = run(tmp_path, "-n2", "--syncprobe-report=deep/er", "--syncprobe-device=sim")

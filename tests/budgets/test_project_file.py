@@ -118,7 +118,7 @@ def in_train(lines: str) -> str:
         (in_train("syncs = 1\nwarmup = -1"), "--warmup must be at least 0, not -1"),
         (in_train("syncs = 1\npatches = '6'"), "--patches does not understand '6'"),
         (in_train("syncs = 1\npatches = 6"), "'patches' is 6: expected `str`, got `int`."),
-        (in_train("syncs = 1\nmode = 'slow'"), "No mode is called 'slow'. Choose from: exact, fast."),
+        (in_train("syncs = 1\nmode = 'slow'"), "No mode is called 'slow'. Choose from: exact, fast, max."),
         (in_train("syncs = 1\ndevice = 'cudda'"), "No device is called 'cudda'. Did you mean 'cuda'?"),
         (in_train("syncs = 1\narguments = ['x']"), "take no arguments"),
         (in_train("syncs = 1\narguments = [1]"), "'arguments'[0]: expected `str`, got `int`."),

@@ -253,6 +253,7 @@ def test_two_scripts_are_timed_recorded_and_compared(scripts, capfd):
     assert data["after"]["run"]["command"].endswith("compare many.py few.py -- --deep")
 
 
+@pytest.mark.slow  # four processes
 def test_scripts_that_need_a_gpu_are_compared_without_a_ratio(scripts, tmp_path, capsys):
     for name in ("many.py", "few.py"):
         text = (tmp_path / name).read_text()
@@ -286,6 +287,7 @@ def test_scripts_that_cannot_be_compared_are_refused(words, reason, scripts, cap
     assert reason in capsys.readouterr().err
 
 
+@pytest.mark.slow  # four processes
 def test_scripts_with_modules_of_the_same_name_beside_them_are_kept_apart(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for folder, reads in (("one", 1), ("other", 3)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from syncprobe.equivalence import Stage, TrainingRun, Verifier
 from syncprobe.targets.legacy_code import AGENTS, PIPELINES
 from tests.equivalence.variants import case_of, small_run
+from tests.slowness import slow_unless
 
 ALL = (1, 2, 3, 4, 5)
 LEVELS = [ALL[:last] for last in range(1, 6)]
@@ -31,9 +33,21 @@ def check(verifier: Verifier, mode: str, patches: tuple[int, ...]) -> None:
     assert not verdict.deviations, "on the host, fast mode has no need of its limits"
 
 
-@pytest.mark.parametrize("mode", ["exact", "fast"])
-@pytest.mark.parametrize("pipeline", PIPELINES)
-@pytest.mark.parametrize("agent", AGENTS)
+QUICK = {
+    ("AC-IQN", "original", "exact"),
+    ("DQN", "original", "fast"),
+    ("SAC", "torchrl", "exact"),
+    ("Rainbow", "original", "fast"),
+}
+"""The others take long together."""
+
+
+@pytest.mark.parametrize(
+    ("agent", "pipeline", "mode"),
+    slow_unless(
+        lambda *case: case in QUICK, itertools.product(AGENTS, PIPELINES, ("exact", "fast"))
+    ),
+)
 def test_every_level_is_identical(agent, pipeline, mode):
     for patches in LEVELS:
         check(verifier_of(agent, pipeline), mode, patches)

@@ -250,6 +250,7 @@ def nothing(_patches, _mode):
     return contextlib.nullcontext()
 
 
+@pytest.mark.slow  # each process imports torch
 def test_processes_share_the_runs_and_keep_the_order():
     heard, steps = [], []
     plan = VerificationPlan(

@@ -121,6 +121,7 @@ def test_scripts_run_as_modules(module: str, tmp_path: Path) -> None:
         assert stored["timesteps"].tolist() == [100]
 
 
+@pytest.mark.slow  # each process imports torch
 @pytest.mark.usefixtures("short_episodes")
 def test_trials_of_several_seeds_run_in_processes(tmp_path: Path, config: dict[str, Any]) -> None:
     config |= {"seed": [3, 4], "total_timesteps": 5}

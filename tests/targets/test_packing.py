@@ -220,6 +220,7 @@ def test_a_variant_that_breaks_ties_otherwise_is_found_out(monkeypatch: pytest.M
     assert verdict.differences[0].what.startswith("action")
 
 
+@pytest.mark.slow  # trains over and over
 def test_verify_and_plan_take_the_workload_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["verify", "--pipelines", "packing", "--patches", "all", "--mode", "exact"]
     assert main([*words, "--steps", "8"]) == 0

@@ -116,6 +116,7 @@ def test_levels_are_compared_and_proven() -> None:
     assert comparison.verdict.summary.startswith("identical (fast mode, 40 steps")
 
 
+@pytest.mark.slow  # trains over and over
 def test_verify_and_plan_take_the_workload_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "--pipelines", "vecenv", "--steps", "40"]) == 0
     shown = capsys.readouterr().out
