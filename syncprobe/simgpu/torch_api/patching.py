@@ -38,13 +38,15 @@ def replaced_where_imported(owner: ModuleType, replacements: Mapping[str, Any]) 
     originals = {id(getattr(owner, name)): value for name, value in replacements.items()}
     with ExitStack() as undo:
         for module in _users_modules():
+            # Asked first, without a loop in Python: a program can have thousands of modules.
+            if originals.keys().isdisjoint(map(id, vars(module).values())):
+                continue
             aliases = {
                 name: originals[id(value)]
                 for name, value in vars(module).items()
                 if id(value) in originals
             }
-            if aliases:
-                undo.enter_context(replaced(module, aliases))
+            undo.enter_context(replaced(module, aliases))
         undo.enter_context(replaced(owner, replacements))
         yield
 
