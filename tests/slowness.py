@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,11 @@ def slow_unless(is_quick: Callable[..., bool], cases: Iterable[Any]) -> list[Any
         _marked(case, is_quick(*case) if isinstance(case, tuple) else is_quick(case))
         for case in cases
     ]
+
+
+def is_in_share(name: str, *, one_in: int) -> bool:
+    """Whether a name is among those of a share that has nothing in common but chance."""
+    return zlib.crc32(name.encode()) % one_in == 0
 
 
 def _marked(case: Any, is_quick: bool) -> Any:

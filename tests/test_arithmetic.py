@@ -63,8 +63,8 @@ def test_torch_has_seen_the_choice() -> None:
     ("options", "expected"),
     [
         (("tests/legacy/test_package.py",), PORTABLE),
-        (("tests/patches/test_toggle.py",), PORTABLE),
-        (("--benchmark-only", "tests/benchmarks"), {}),
+        pytest.param(("tests/patches/test_toggle.py",), PORTABLE, marks=pytest.mark.slow),
+        pytest.param(("--benchmark-only", "tests/benchmarks"), {}, marks=pytest.mark.slow),
     ],
     ids=["plain", "a folder whose conftest imports torch", "benchmarks"],
 )
@@ -89,6 +89,7 @@ def test_the_choice_comes_before_anything_imports_torch(
     assert {name: environment[name] for name in PORTABLE if name in environment} == expected
 
 
+@pytest.mark.slow  # a session of its own
 def test_benchmarks_are_skipped_where_kernels_are_portable() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rs", "tests/benchmarks/test_recording.py"],

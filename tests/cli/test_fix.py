@@ -63,6 +63,7 @@ def test_a_fix_is_found_proven_and_applied(project: Path, capsys) -> None:
     assert git(project, "status", "--porcelain") == " M helper.py\n"
 
 
+@pytest.mark.slow  # each run of the program imports torch
 def test_what_python_is_told_to_search_is_searched(
     project: Path, capsys, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -299,7 +299,11 @@ def script(tmp_path):
 
 @pytest.mark.parametrize(
     ("word", "code", "reason"),
-    [("", 0, None), ("exit", 3, "exited with status 3"), ("raise", 1, "raised ValueError: boom")],
+    [
+        pytest.param("", 0, None, marks=pytest.mark.slow),
+        pytest.param("exit", 3, "exited with status 3", marks=pytest.mark.slow),
+        ("raise", 1, "raised ValueError: boom"),
+    ],
 )
 def test_the_exit_status_of_the_script_is_kept_and_so_is_its_profile(
     word, code, reason, script, tmp_path

@@ -17,6 +17,7 @@ CORNERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pipeline", "corner"),
     CORNERS,

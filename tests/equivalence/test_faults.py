@@ -65,6 +65,7 @@ def noticed(folder: Path, names: tuple[str, ...]) -> None:
     assert ran.returncode == 0
 
 
+@pytest.mark.slow  # trains over and over
 def test_verification_notices_what_it_once_missed(tmp_path: Path) -> None:
     noticed(tmp_path, ONCE_MISSED)
 

@@ -8,6 +8,7 @@ from syncprobe.findings import RULES
 from syncprobe.findings.rewriting import snippet
 from tests.findings.conftest import Project
 from tests.findings.corpus import CORPUS, Program
+from tests.slowness import is_in_share, slow_unless
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,11 @@ def test_a_buffer_that_is_bound_again_is_only_a_beginning(project: Project) -> N
     assert found.after.endswith("# in the loop\nhidden = initial")
 
 
-@pytest.mark.parametrize("program", CORPUS, ids=lambda program: program.name)
+@pytest.mark.parametrize(
+    "program",
+    slow_unless(lambda program: is_in_share(program.name, one_in=4), CORPUS),
+    ids=lambda program: program.name,
+)
 def test_findings_show_their_line_and_code_that_is_python(program: Program) -> None:
     written = program.path.read_text().splitlines()
     for finding in program.profile.findings:

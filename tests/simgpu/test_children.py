@@ -39,6 +39,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow  # each process imports torch
 def test_a_script_spawns_processes_that_share_device_memory(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, "-m", "syncprobe", "profile", "program.py", "-o", "p.json"]
@@ -79,7 +80,9 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("options", "steps"), [((), 7), (("--steps", "3"), 3)])
+@pytest.mark.parametrize(
+    ("options", "steps"), [((), 7), pytest.param(("--steps", "3"), 3, marks=pytest.mark.slow)]
+)
 def test_steps_of_spawned_processes_are_the_programs(
     tmp_path: Path, options: tuple[str, ...], steps: int
 ) -> None:
@@ -94,6 +97,7 @@ def test_steps_of_spawned_processes_are_the_programs(
     assert profile.timeline is not None
 
 
+@pytest.mark.slow  # each process imports torch
 def test_a_process_that_was_killed_is_missed(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(TRAINING)
     command = [sys.executable, "-m", "syncprobe", "profile", "program.py", "-o", "p.json"]

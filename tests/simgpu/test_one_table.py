@@ -6,7 +6,6 @@ with its device tensors, and must report what the simulated device reports for t
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from syncprobe.recording.cuda import ClassifyingMode
 from syncprobe.simgpu.tensors.dispatch import PLACEMENT
 from tests.simgpu import test_confirmed, test_further_places, test_truth_table
 from tests.simgpu.conftest import Recorded, RecordingSink
-from tests.slowness import slow_unless
+from tests.slowness import is_in_share, slow_unless
 
 if TYPE_CHECKING:
     from tests.simgpu.rows import Row
@@ -83,7 +82,7 @@ SHARE = 4
 
 @pytest.mark.parametrize(
     ("row", "scope"),
-    slow_unless(lambda row, _: zlib.crc32(row.program.encode()) % SHARE == 0, ROWS),
+    slow_unless(lambda row, _: is_in_share(row.program, one_in=SHARE), ROWS),
     ids=[row.program for row, _ in ROWS],
 )
 @pytest.mark.usefixtures("device", "validation")

@@ -5,7 +5,6 @@ A share of the operators is run each time; ``make test-all`` runs them all.
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -21,7 +20,7 @@ from tests.simgpu.operator_database import (
     run,
     samples_of,
 )
-from tests.slowness import slow_unless
+from tests.slowness import is_in_share, slow_unless
 
 if TYPE_CHECKING:
     from tests.simgpu.conftest import RecordingSink
@@ -85,7 +84,7 @@ UNDEFINED = {
 
 
 def _is_in_share(name: str) -> bool:
-    return name in ALWAYS or zlib.crc32(name.encode()) % SHARE == 0
+    return name in ALWAYS or is_in_share(name, one_in=SHARE)
 
 
 @pytest.mark.parametrize("name", slow_unless(_is_in_share, OPERATORS))

@@ -35,6 +35,7 @@ def enter_often(count: int) -> None:
     gc.collect()
 
 
+@pytest.mark.slow
 def test_two_hundred_entries_leave_nothing_behind() -> None:
     before = state_of_torch()
     enter_often(50)  # whatever is made once is made now

@@ -90,6 +90,7 @@ def test_levels_are_compared_and_proven() -> None:
     assert comparison.verdict.summary.startswith("identical (fast mode, 30 steps")
 
 
+@pytest.mark.slow  # trains over and over
 def test_verify_takes_the_workload_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "--pipelines", "uara", "--patches", "all", "--steps", "12"]) == 0
     assert "DQN" in capsys.readouterr().out
