@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
+from syncprobe.errors import did_you_mean
 from syncprobe.findings.rule import RULES
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ def _complaints(path: str, allowance: Allowance, used: Used) -> Iterator[str]:
         yield "this allow comment names no rule, so it excuses nothing; write allow[SP101] and why."
     for rule in allowance.rules:
         if rule not in RULES:
-            near = difflib.get_close_matches(rule, list(RULES), n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            yield f"this allow comment names {rule}, which is no rule.{hint}"
+            hint = did_you_mean(rule, RULES, "'syncprobe explain' lists them.")
+            yield f"this allow comment names {rule}, which is no rule. {hint}"
         elif (path, allowance.line, rule) not in used:
             yield f"this allow comment excuses nothing: no {rule} happens there in this run."

@@ -12,7 +12,7 @@ from syncprobe.errors import SyncprobeError
 from syncprobe.profiles.fingerprints.model import Printed
 
 if TYPE_CHECKING:
-    from syncprobe.fixing.trial import Evidence
+    from syncprobe.fixing.trial import Trial
     from syncprobe.profiles.model import Profile
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -26,7 +26,7 @@ Place = tuple[str, int]
 class Yardstick:
     """The original's run, and what of it varies from run to run."""
 
-    original: Evidence
+    original: Trial
     varying: frozenset[Place]
     """Numbers on standard output that differ between two runs of the same code, such as steps per second."""
     varying_files: frozenset[str]
@@ -68,7 +68,7 @@ class Yardstick:
         parts += [_several(files, "file")] if files else []
         return f"identical: {', '.join(parts)}"
 
-    def difference(self, other: Evidence) -> str | None:
+    def difference(self, other: Trial) -> str | None:
         """The first thing that another run did otherwise; None if they did the same."""
         if other.failure is not None:
             return f"the program {other.failure}"
@@ -79,7 +79,7 @@ class Yardstick:
             or ("it draws other random numbers" if other.draws != self.original.draws else None)
         )
 
-    def _output(self, other: Evidence) -> str | None:
+    def _output(self, other: Trial) -> str | None:
         mine, theirs = self.original.output.splitlines(), other.output.splitlines()
         for number, (one, two) in enumerate(zip(mine, theirs, strict=False)):
             if one != two and not _differences(number, one, two) <= self.varying:
@@ -94,7 +94,7 @@ class Yardstick:
         sorts = {sort for sort, _ in self.varying}
         return [line for number, line in lines if _sort(number, line) in sorts]
 
-    def _files(self, other: Evidence) -> str | None:
+    def _files(self, other: Trial) -> str | None:
         for name in sorted({*self.original.files, *other.files}):
             is_other = self.original.files.get(name) != other.files.get(name)
             if is_other and _like(name) not in self.varying_files:
@@ -106,7 +106,7 @@ class Yardstick:
         return None
 
 
-def yardstick(first: Evidence, second: Evidence, name: str) -> Yardstick:
+def yardstick(first: Trial, second: Trial, name: str) -> Yardstick:
     """What two runs of the same code have in common.
 
     Raises:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from syncprobe.events import CallSite
-    from syncprobe.fixing.trial import Evidence
+    from syncprobe.fixing.trial import Trial
     from syncprobe.profiles.model import Profile
 
 
@@ -68,7 +68,7 @@ class FixResult:
         )
 
 
-def amounts(evidence: Evidence, path: str, lines: Iterable[int]) -> Amounts:
+def amounts(evidence: Trial, path: str, lines: Iterable[int]) -> Amounts:
     """What lines of a file did in a run."""
     wanted = set(lines)
     sites = [each for each in evidence.profile.sites if _is_on(each.site, path, wanted)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from syncprobe.fixing.scratch import Project
-    from syncprobe.fixing.trial import Evidence
+    from syncprobe.fixing.trial import Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ def fix(target: str, options: FixOptions | None = None) -> tuple[FixResult, Proj
     measure = yardstick(original, trial.run(program, {}), target)
     limit_s = max(SHORTEST_S, PATIENCE * original.seconds)
 
-    def run(texts: Mapping[str, str]) -> Evidence:
+    def run(texts: Mapping[str, str]) -> Trial:
         changed = {path: text for path, text in texts.items() if text != originals[path]}
         return trial.run(program, changed, limit_s=limit_s)
 
@@ -124,7 +124,7 @@ def _program(target: str, options: FixOptions) -> Program:
     )
 
 
-def _original(program: Program) -> Evidence:
+def _original(program: Program) -> Trial:
     evidence = trial.run(program, {})
     if evidence.failure is not None:
         raise SyncprobeError(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from syncprobe.fixing.likeness import Yardstick
     from syncprobe.fixing.outcome import Amounts
     from syncprobe.fixing.remedy import Remedy
-    from syncprobe.fixing.trial import Evidence
+    from syncprobe.fixing.trial import Trial
 
 NOTHING_GAINED: Final = "nothing at this place went down"
 
@@ -29,7 +29,7 @@ NOTHING_GAINED: Final = "nothing at this place went down"
 class Runner(Protocol):
     """Runs the program with some texts."""
 
-    def __call__(self, texts: Mapping[str, str]) -> Evidence:
+    def __call__(self, texts: Mapping[str, str]) -> Trial:
         """What the run did."""
 
 
@@ -74,7 +74,7 @@ class Search:
     run: Runner
     yardstick: Yardstick
     texts: dict[str, str]
-    evidence: Evidence
+    evidence: Trial
     paths: Callable[[str], str | None]
     """From the path of a site to that of a file that may be rewritten; None if it may not."""
     rules: frozenset[str] = frozenset()
@@ -132,7 +132,7 @@ class Search:
             }
             attempts = self._composed(spots, base) if bad else []
 
-    def _ran(self, texts: Mapping[str, str]) -> tuple[Evidence | None, str]:
+    def _ran(self, texts: Mapping[str, str]) -> tuple[Trial | None, str]:
         """What a run gave, if it is like the original's; else why not."""
         try:
             evidence = self.run(texts)
@@ -168,7 +168,7 @@ class Search:
                     yield attempt
 
     def _judged(
-        self, attempt: Attempt, texts: Mapping[str, str], evidence: Evidence | None, reason: str
+        self, attempt: Attempt, texts: Mapping[str, str], evidence: Trial | None, reason: str
     ) -> Rewrite:
         path, change = attempt.spot.path, LineMap(attempt.before, attempt.after)
         gone = LineMap(attempt.before, self.texts[path]).image(change.gone | {attempt.line})
@@ -191,7 +191,7 @@ class Search:
         is_gain = after < before and not worse
         return replace(rewrite, after=after, reason="" if is_gain else NOTHING_GAINED)
 
-    def _amounts(self, evidence: Evidence, path: str, lines: set[int]) -> Amounts:
+    def _amounts(self, evidence: Trial, path: str, lines: set[int]) -> Amounts:
         sites = {site.site.path for site in evidence.profile.sites}
         shown = next((each for each in sites if self.paths(each) == path), path)
         return amounts(evidence, shown, lines)

@@ -43,7 +43,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Trial:
     """What one run did and left behind."""
 
     profile: Profile
@@ -69,7 +69,7 @@ class TrialError(SyncprobeError):
     """A program that could not be run at all."""
 
 
-def run(program: Program, texts: Mapping[str, str], *, limit_s: float | None = None) -> Evidence:
+def run(program: Program, texts: Mapping[str, str], *, limit_s: float | None = None) -> Trial:
     """Run the program with other texts in some of its files.
 
     Raises:
@@ -88,7 +88,7 @@ def run(program: Program, texts: Mapping[str, str], *, limit_s: float | None = N
         answer = _answer(program, request.parent)
         after = scratch.contents(copied)
         written = {path: text for path, text in after.items() if before.get(path) != text}
-        return Evidence(
+        return Trial(
             profile=storage.load(request.parent / "profile.json"),
             draws=answer["draws"],
             output=output.replace(str(copied), str(program.project.root)),

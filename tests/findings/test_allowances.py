@@ -21,7 +21,7 @@ def test_a_comment_that_names_no_rule_is(project: Project) -> None:
 def test_a_comment_that_names_something_else_is(project: Project) -> None:
     project.write("a = x.item()  # syncprobe: allow[SP1000] one too many\n")
     (note,) = project.examine(site(project.at("x.item()"))).notes
-    assert "names SP1000, which is no rule. Did you mean SP100?" in note
+    assert "names SP1000, which is no rule. Did you mean 'SP100'?" in note
 
 
 def test_a_comment_that_matches_nothing_is(project: Project) -> None:

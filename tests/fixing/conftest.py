@@ -18,7 +18,7 @@ from syncprobe.fixing.likeness import Yardstick, yardstick
 from syncprobe.fixing.remedies import REMEDIES
 from syncprobe.fixing.searching import Search
 from syncprobe.fixing.source import SourceFile
-from syncprobe.fixing.trial import Evidence
+from syncprobe.fixing.trial import Trial
 from syncprobe.targets import running
 from syncprobe.targets.legacy_code import validated_distributions
 
@@ -51,7 +51,7 @@ class Workshop:
 
     folder: Path
 
-    def run(self, texts: Mapping[str, str]) -> Evidence:
+    def run(self, texts: Mapping[str, str]) -> Trial:
         (self.folder / NAME).write_text(texts[NAME])
         printed = io.StringIO()
         seed_generators()
@@ -70,7 +70,7 @@ class Workshop:
             for path in self.folder.iterdir()
             if path.is_file() and path.name != NAME
         }
-        return Evidence(
+        return Trial(
             profile=profile,
             draws=after,
             output=printed.getvalue(),

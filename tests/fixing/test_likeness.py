@@ -9,15 +9,15 @@ import pytest
 import syncprobe
 from syncprobe.errors import SyncprobeError
 from syncprobe.fixing.likeness import yardstick
-from syncprobe.fixing.trial import Evidence
+from syncprobe.fixing.trial import Trial
 
 
 @pytest.fixture
 def printed():
-    """Evidence of a run that did nothing but print."""
+    """Trial of a run that did nothing but print."""
     with syncprobe.record(device="sim") as recording:
         pass
-    empty = Evidence(profile=recording.profile(), draws={}, output="", files={})
+    empty = Trial(profile=recording.profile(), draws={}, output="", files={})
     return lambda *lines: replace(empty, output="\n".join(lines))
 
 
