@@ -55,7 +55,7 @@ def recorded() -> None:
 
 def test_recording_a_training_run(syncprobe_speedup: SpeedGate, note: Note) -> None:
     verdict = syncprobe_speedup(lambda: trained("cpu"), recorded, at_least=1 / 3, **RUNS)
-    note("recording, times as long as the plain run", verdict.speedup.ratio.inverse, "at most 3x")
+    note("recording, times as long as the plain run", verdict.speedup.ratio.inverse, "at most 1.4x")
 
 
 def test_recording_is_cheaper_than_torch_profiler_with_stacks(
@@ -88,7 +88,7 @@ def loop(device: str) -> None:
 
 
 def test_recording_one_operation(benchmark: BenchmarkFixture, note: Note) -> None:
-    """At most 25 microseconds per operation beyond the operation itself, where one takes 1.6 on its own.
+    """Meant to be 15 microseconds per operation beyond the operation itself; 25 are held, where one takes 1.6 on its own.
 
     On a slower machine both take longer, so the bound grows with the plain operation; half as much again is
     left to noise. The best of many short rounds: what else runs on the machine only ever adds to a round.
@@ -104,7 +104,7 @@ def test_recording_one_operation(benchmark: BenchmarkFixture, note: Note) -> Non
         gc.unfreeze()
     alone = plain / OPERATIONS * 1e6
     cost = (recorded - plain) / OPERATIONS * 1e6
-    note(f"recording one operation, beyond its own {alone:.1f} us", f"{cost:.1f} us", "25 us")
+    note(f"recording one operation, beyond its own {alone:.1f} us", f"{cost:.1f} us", "15 us")
     benchmark.extra_info["microseconds"] = round(cost, 1)
     assert cost <= 1.5 * 25.0 * max(1.0, alone / 1.6)
 
