@@ -57,6 +57,7 @@ def test_an_error_of_ours_can_be_caught():
         syncprobe.load("nothing.json")
 
 
+@pytest.mark.slow  # trains over and over
 def test_one_agent_is_verified():
     verification = syncprobe.verify(
         agents=["dqn"], pipelines=["original"], patches=["1"], steps=6, modes=["exact"]

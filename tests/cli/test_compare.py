@@ -237,6 +237,7 @@ def scripts(tmp_path, monkeypatch):
     (tmp_path / "few.py").write_text(LOOP.format(comment="# two\n# lines", reads=6))
 
 
+@pytest.mark.slow  # four processes
 def test_two_scripts_are_timed_recorded_and_compared(scripts, capfd):
     words = ["compare", "many.py", "few.py", "--rounds", "2", "--json", "--", "--deep"]
     assert main(words) == 0

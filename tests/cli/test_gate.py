@@ -70,6 +70,7 @@ def work(project, monkeypatch):
     (project / "loop.py").write_text(SCRIPT)
 
 
+@pytest.mark.slow  # a process for each program
 def test_update_writes_what_a_gate_compares_with(work, capfd):
     committed = syncprobe.load(work / "reports" / "loop.json")
     assert (committed.run.steps, committed.run.command) == (4, "syncprobe gate --update loop")

@@ -59,6 +59,7 @@ def add_read(path: Path, function: str) -> int:
     return first.lineno
 
 
+@pytest.mark.slow  # runs the gate of this repository twice
 def test_the_repository_keeps_to_its_budget_until_somebody_adds_a_read(scratch):
     before = gate(scratch)
     assert before.returncode == 0, before.stdout + before.stderr

@@ -176,6 +176,7 @@ def test_figures_are_kept_with_the_benchmarks(tmp_path: Path) -> None:
     assert len(noted["test_twice"]) == 2
 
 
+@pytest.mark.slow  # a session of its own
 def test_options_for_benchmarks_choose_speed_gates_too(tmp_path: Path) -> None:
     only = run(tmp_path, "--benchmark-only")
     assert {name: only[name] for name in JUDGED} == {**JUDGED, "test_plain": "SKIPPED"}

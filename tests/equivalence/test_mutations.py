@@ -224,7 +224,7 @@ def planted(mutation: Mutation) -> ExitStack:
 
 
 @pytest.mark.parametrize(
-    "name", slow_unless(lambda name: MUTATIONS[name].agent == "DDPG", MUTATIONS)
+    "name", slow_unless(lambda name: MUTATIONS[name][3:5] == ("DDPG", "original"), MUTATIONS)
 )
 def test_verification_catches(name: str) -> None:
     mutation = MUTATIONS[name]

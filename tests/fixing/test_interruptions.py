@@ -118,9 +118,10 @@ def git(folder: Path, *words: str) -> str:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks for orphans as only Linux can")
+@pytest.mark.slow  # each run of the program imports torch
 @pytest.mark.parametrize(
     ("turns", "sorts"),
-    [(12, 4), pytest.param(100, 5, marks=[pytest.mark.slow, pytest.mark.timeout(3600)])],
+    [(12, 4), pytest.param(100, 5, marks=pytest.mark.timeout(3600))],
     ids=["a few times", "a hundred times, also while the program runs"],
 )
 def test_whenever_it_is_ended_nothing_is_half_done(turns: int, sorts: int, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from tests import arithmetic
-from tests.slowness import slow_unless
 
 ROOT = Path(__file__).parents[2]
 ROUNDINGS = {
@@ -64,7 +63,8 @@ def replay(
     )
 
 
-@pytest.mark.parametrize("rounding", slow_unless("ATen without vectors".__eq__, ROUNDINGS))
+@pytest.mark.slow
+@pytest.mark.parametrize("rounding", ROUNDINGS)
 def test_a_representative_part_replays(rounding: str) -> None:
     needed = next((flag for name, flag in NEEDED.items() if name in rounding), None)
     if needed and not getattr(torch.cpu, f"_is_{needed}_supported")():

@@ -168,6 +168,7 @@ def test_device_tensors_stay_on_the_device_in_queues() -> None:
     assert answer.tolist() == [0.0, 1.0, 2.0]
 
 
+@pytest.mark.slow  # each process imports torch
 def test_spawned_workers_count_for_the_steps_of_the_program() -> None:
     with syncprobe.record(device="sim") as recording:
         loader = DataLoader(

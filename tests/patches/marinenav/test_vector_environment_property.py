@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -246,6 +247,7 @@ def test_robots_changed_to_what_the_legacy_code_must_handle(
     run(twins, kind, changes, np.random.RandomState(seed))
 
 
+@pytest.mark.slow
 @settings(SLOW, max_examples=6)
 @given(seed=seeds, kind=kinds)
 def test_whole_episodes(seed: int, kind: str) -> None:
