@@ -14,7 +14,7 @@ from syncprobe.cli.destination import STANDARD_OUTPUT, check_destination, do_all
 from syncprobe.cli.quoting import ProjectSource
 from syncprobe.profiles import storage
 from syncprobe.rendering import FORMATS, Page
-from syncprobe.rendering.summary import warnings_of
+from syncprobe.rendering.answer.summary import warnings_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

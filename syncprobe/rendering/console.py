@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.rendering import details
-from syncprobe.rendering.first_screen import MOST_LINES, write_first_screen
+from syncprobe.rendering.answer.first_screen import MOST_LINES, write_first_screen
+from syncprobe.rendering.answer.summary import summarise
 from syncprobe.rendering.listings import listings
 from syncprobe.rendering.sheet import Sheet
-from syncprobe.rendering.summary import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import EventKind
 from syncprobe.rendering import figures
+from syncprobe.rendering.answer.worth import own_us
 from syncprobe.rendering.labels import has_plan, measured_label, modelled_label
 from syncprobe.rendering.lines.costly import costly_lines
 from syncprobe.rendering.lines.rows import INSIDE, line_sentence
 from syncprobe.rendering.listings import listings
 from syncprobe.rendering.tables import LINE, NOTHING, Column, Section
-from syncprobe.rendering.worth import own_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.rendering import details, figures
+from syncprobe.rendering.answer.summary import QUESTIONS, summarise
 from syncprobe.rendering.lines.rows import lines_rows
-from syncprobe.rendering.summary import QUESTIONS, summarise
 from syncprobe.rendering.tables import LINE, NOTHING, Column, Section
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from syncprobe.profiles.model import Profile
     from syncprobe.rendering import Page, SourceText
-    from syncprobe.rendering.summary import Summary
-    from syncprobe.rendering.todo import ToDo
+    from syncprobe.rendering.answer.summary import Summary
+    from syncprobe.rendering.answer.todo import ToDo
 
 MAX_BYTES: Final = 60_000
 """GitHub refuses comments over 65,536; a few words around the report must fit too."""

@@ -11,8 +11,8 @@ import syncprobe
 from syncprobe.cuda.costs import TwoClocks
 from syncprobe.cuda.specs import SPECS
 from syncprobe.events import EventKind
-from syncprobe.rendering.summary import summarise
-from syncprobe.rendering.worth import HARDLY, MOSTLY
+from syncprobe.rendering.answer.summary import summarise
+from syncprobe.rendering.answer.worth import HARDLY, MOSTLY
 
 SMALL = 4
 LARGE = 40_000

@@ -20,7 +20,7 @@ PROGRAM = """
 import json, time
 import torch
 import syncprobe
-from syncprobe.rendering.summary import summarise
+from syncprobe.rendering.answer.summary import summarise
 from tests.model.compositions import spin
 
 def loop():

@@ -20,7 +20,7 @@ from syncprobe.equivalence.verdict import (
 )
 from syncprobe.profiles.model import Time
 from syncprobe.rendering import Page
-from syncprobe.rendering.first_screen import MOST_LINES
+from syncprobe.rendering.answer.first_screen import MOST_LINES
 from syncprobe.rendering.variants import plan, verdict
 from syncprobe.rendering.variants.comparison import COMPARISON_FORMATS
 from tests.rendering import factories

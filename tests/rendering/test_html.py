@@ -20,12 +20,12 @@ from syncprobe.findings import PLAN_STEPS, RULES
 from syncprobe.profiles.host import HotCall
 from syncprobe.profiles.model import Digest, Time
 from syncprobe.rendering import FORMATS, Page
+from syncprobe.rendering.answer.summary import summarise
 from syncprobe.rendering.html import page as html_page
 from syncprobe.rendering.html.embedding import embedded
 from syncprobe.rendering.html.evidence import exhibits
 from syncprobe.rendering.html.page import render_comparison, render_plan
 from syncprobe.rendering.html.progress import progression
-from syncprobe.rendering.summary import summarise
 from tests.rendering import factories
 from tests.rendering import html_samples as samples
 

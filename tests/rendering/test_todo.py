@@ -5,8 +5,8 @@ from __future__ import annotations
 from syncprobe.events import CallSite
 from syncprobe.findings import RULES
 from syncprobe.profiles.model import Time
-from syncprobe.rendering.todo import to_dos
-from syncprobe.rendering.worth import worth_of
+from syncprobe.rendering.answer.todo import to_dos
+from syncprobe.rendering.answer.worth import worth_of
 from tests.rendering import factories
 
 

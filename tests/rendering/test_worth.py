@@ -8,8 +8,8 @@ import pytest
 
 from syncprobe.events import EventKind
 from syncprobe.profiles.model import SyncClass, Time
+from syncprobe.rendering.answer.worth import sync_classes, worth_of
 from syncprobe.rendering.lines.costly import costly_lines
-from syncprobe.rendering.worth import sync_classes, worth_of
 from tests.rendering import factories
 
 

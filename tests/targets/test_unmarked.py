@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import syncprobe
-from syncprobe.rendering.summary import summarise
+from syncprobe.rendering.answer.summary import summarise
 
 PROGRAMS = Path(__file__).parent / "unmarked"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.rendering import figures
-from syncprobe.rendering.worth import own_us
+from syncprobe.rendering.answer.worth import own_us
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

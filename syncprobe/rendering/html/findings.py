@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from syncprobe.findings import RULES
 from syncprobe.findings.explanations import PLAN_STEPS, explain
 from syncprobe.rendering import figures
+from syncprobe.rendering.answer.todo import instead_of, is_rewritten, source_of
 from syncprobe.rendering.labels import has_plan
-from syncprobe.rendering.todo import instead_of, is_rewritten, source_of
 
 if TYPE_CHECKING:
     from syncprobe.findings.explanations import Explanation

@@ -10,6 +10,7 @@ from syncprobe.comparison.ratio import Speedup
 from syncprobe.comparison.settling import settled
 from syncprobe.profiles.titles import title_of, variant_name
 from syncprobe.rendering import figures
+from syncprobe.rendering.answer.summary import summarise, warnings_of
 from syncprobe.rendering.html.evidence import exhibits
 from syncprobe.rendering.html.progress import (
     plan_stages,
@@ -20,7 +21,6 @@ from syncprobe.rendering.html.progress import (
 )
 from syncprobe.rendering.html.regions import paired_region_charts
 from syncprobe.rendering.html.tiles import comparison_tiles
-from syncprobe.rendering.summary import summarise, warnings_of
 from syncprobe.rendering.tables import NOTHING, Column, Section
 from syncprobe.rendering.variants import comparison as words
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from syncprobe.rendering import details, figures
+from syncprobe.rendering.answer.summary import summarise
 from syncprobe.rendering.html.calls import call_tree
 from syncprobe.rendering.html.environment import facts
 from syncprobe.rendering.html.findings import rule_cards
@@ -15,7 +16,6 @@ from syncprobe.rendering.html.tiles import profile_tiles, shares
 from syncprobe.rendering.html.timeline import timeline_text
 from syncprobe.rendering.labels import modelled_label
 from syncprobe.rendering.lines.rows import beneath_sentence, line_sentence
-from syncprobe.rendering.summary import summarise
 from syncprobe.rendering.tables import Column, Section
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from syncprobe.profiles.model import Profile
     from syncprobe.rendering import SourceText
+    from syncprobe.rendering.answer.summary import Summary
     from syncprobe.rendering.html.calls import Call
     from syncprobe.rendering.html.charts import Chart
     from syncprobe.rendering.html.findings import RuleCard
     from syncprobe.rendering.html.tiles import Share, Tile
     from syncprobe.rendering.html.timeline import TimelineText
     from syncprobe.rendering.lines.costly import CostlyLine
-    from syncprobe.rendering.summary import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.profiles.model import SyncClass
 from syncprobe.profiles.titles import variant_name
+from syncprobe.rendering.answer.worth import sync_classes
 from syncprobe.rendering.html.charts import Chart, Series
 from syncprobe.rendering.labels import measured_label, modelled_label
-from syncprobe.rendering.worth import sync_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from syncprobe.rendering import figures
+from syncprobe.rendering.answer.worth import sync_classes, worth_of
 from syncprobe.rendering.labels import measured_label, modelled_label
 from syncprobe.rendering.variants.ratios import measured_ratio
-from syncprobe.rendering.worth import sync_classes, worth_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

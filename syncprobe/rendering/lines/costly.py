@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from syncprobe.rendering.worth import own_us
+from syncprobe.rendering.answer.worth import own_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,19 +12,19 @@ from syncprobe.events import DEFAULT_REGION, EventKind
 from syncprobe.profiles.host import BUSY_SHARE
 from syncprobe.profiles.titles import title_of
 from syncprobe.rendering import figures
+from syncprobe.rendering.answer.todo import to_dos
+from syncprobe.rendering.answer.worth import HARDLY, MOSTLY, sync_classes, worth_of
 from syncprobe.rendering.labels import measured_label, modelled_label
 from syncprobe.rendering.lines.costly import costly_lines
-from syncprobe.rendering.todo import to_dos
-from syncprobe.rendering.worth import HARDLY, MOSTLY, sync_classes, worth_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from syncprobe.profiles.model import Profile
     from syncprobe.rendering import SourceText
+    from syncprobe.rendering.answer.todo import ToDo
+    from syncprobe.rendering.answer.worth import Worth
     from syncprobe.rendering.lines.costly import CostlyLine
-    from syncprobe.rendering.todo import ToDo
-    from syncprobe.rendering.worth import Worth
 
 FAR_APART: Final = 2.0
 """By this factor the bounds of own code may differ before nobody can say what it is worth."""

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.rendering import figures
+from syncprobe.rendering.answer.summary import QUESTIONS
 from syncprobe.rendering.lines.rows import lines_rows
-from syncprobe.rendering.summary import QUESTIONS
 from syncprobe.rendering.tables import LINE, Column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from syncprobe.rendering.answer.summary import Summary
+    from syncprobe.rendering.answer.todo import ToDo
     from syncprobe.rendering.sheet import Sheet
-    from syncprobe.rendering.summary import Summary
-    from syncprobe.rendering.todo import ToDo
 
 MOST_LINES: Final = 30
 WARNING_LINES: Final = 4

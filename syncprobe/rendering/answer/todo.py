@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from syncprobe.events import CallSite
     from syncprobe.profiles.model import Finding, Profile
     from syncprobe.rendering import SourceText
-    from syncprobe.rendering.worth import Worth
+    from syncprobe.rendering.answer.worth import Worth
 
 MOST: Final = 3
 HOST_RULES: Final = "SP6"
