@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
+from syncprobe.cuda import rules
+from syncprobe.cuda.rule import Call, operation_effects
+from syncprobe.simgpu.tensors.dispatch import PLACEMENT
 from tests.simgpu.rows import DOWN, READ, UP, WAIT, Row, check, names
 
 if TYPE_CHECKING:
@@ -282,3 +285,20 @@ def test_asynchronous_copies_of_pageable_memory_are_marked(sink: RecordingSink) 
     host.pin_memory().to("cuda", non_blocking=True)
     (pinned,) = [event for event in sink.take() if event.kind == "copy_to_device"]
     assert (pinned.is_blocking, pinned.operation) == (False, "aten::copy_")
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize(("name", "uploads"), [("", 1), ("_with_counts", 0)])
+def test_statistics_of_batches_are_gathered_with_an_upload_of_their_counts(
+    name: str, uploads: int
+) -> None:
+    """N/cuda/Normalization.cu; the host has no kernel for it, so the table is asked what one would do."""
+    overload = getattr(torch.ops.aten, f"batch_norm_gather_stats{name}").default
+    x, means = torch.ones(2, 3, 4, device="cuda"), torch.ones(2, 3, device="cuda")
+    counts = torch.ones(2, device="cuda") if name else 4
+    args = (x, means, means, None, None, 0.1, 1e-5, counts)
+    call = Call(overload, args, {}, (means[0], means[0]), PLACEMENT)
+    effects = list(operation_effects(rules.rule_for(overload), call, nbytes=x.nbytes))
+    crossing = [effect for effect in effects if effect.kind == "copy_to_device"]
+    assert [effect.is_blocking for effect in crossing] == [True] * uploads
+    assert any(effect.kind == "launch" for effect in effects)
