@@ -77,7 +77,7 @@ class Applied:
 
     def widen(self) -> None:
         """Let torch use two threads, if it uses one and the machine has more."""
-        if torch.get_num_threads() == 1 and len(os.sched_getaffinity(0)) > 1:
+        if torch.get_num_threads() == 1 and (os.cpu_count() or 1) > 1:
             self._threads = 1
             torch.set_num_threads(THREADS_OF_MAX)
 

@@ -87,7 +87,6 @@ def _open_unnamed(folder: Path) -> int | None:
         return None
     try:
         return os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
-    except (
-        OSError
-    ):  # the file system cannot, or the folder is the problem: then the named file says so
+    except OSError:
+        # The file system cannot, or the folder is the problem: then the named file says so.
         return None

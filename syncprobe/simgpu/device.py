@@ -69,9 +69,8 @@ class SimulatedDevice:
                 undo.callback(self._deactivate)
                 self._undo = undo.pop_all()
         except BaseException:
-            finish(
-                self._leave
-            )  # an interrupt that waited: nobody else will leave what was not entered
+            # An interrupt that waited: nobody else will leave what was not entered.
+            finish(self._leave)
             raise
         return self
 

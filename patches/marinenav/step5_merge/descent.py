@@ -126,9 +126,8 @@ def _step_compiled(
         kernels.descend_freely(*numbers, MAX_GRADIENT_NORM, tensors)
         return True
     scale = float(scale_of(gradients))
-    if (
-        not scale > 0.0
-    ):  # a norm that is infinite or no number: signs of the latter are torch's to choose
+    # A norm that is infinite or no number: signs of the latter are torch's to choose.
+    if not scale > 0.0:
         return False
     kernels.adam(*numbers, scale, tensors)
     return True

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.equivalence.scenario import Stage, TrainingRun
+from syncprobe.plan_steps import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 SINGLE_STEPS: Final = (3, 5)
 """Steps with code that runs only while others are off."""
 UARA_SINGLE_STEPS: Final = (1, 2, 3, 5)
-EVERY_STEP: Final = (1, 2, 3, 4, 5)
 CROWD: Final = Stage(robots=5, cores=3, obstacles=2, distance=6.0)
 THREE: Final = Stage(robots=3, cores=1, obstacles=1)
 ALONE: Final = Stage(robots=1, cores=0, obstacles=0, distance=3.0)
@@ -130,7 +130,7 @@ def _of_packing(run: WorkloadRun) -> Iterator[Corner]:
     yield Corner(
         name="a ring that wraps, small boxes",
         run=replace(run, steps=24, size={"side": 0.1}, learning={"replay_size": 7}),
-        alone=EVERY_STEP,
+        alone=NUMBERS,
     )
     yield Corner(name="on the simulated device", run=replace(run, steps=6, device="sim"))
 
@@ -144,7 +144,7 @@ def _of_vectors(run: WorkloadRun) -> Iterator[Corner]:
     yield Corner(
         name="a ring that wraps, odd batches",
         run=replace(run, steps=40, learning=learning),
-        alone=EVERY_STEP,
+        alone=NUMBERS,
     )
     yield Corner(
         name="on the simulated device",
