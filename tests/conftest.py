@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from syncprobe.recording import marks
-from tests import arithmetic
+from tests import arithmetic, slowness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,9 +38,16 @@ def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
         raise pytest.UsageError(str(error)) from error
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let tests, and what they run, be interrupted: whoever runs them in the background hands down that they are not."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    slowness.choose(config.option.markexpr)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: looking through it for garbage again and again is a tenth of the suite's time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -10,6 +10,20 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+_FEWER = 4
+_is_short = False
+
+
+def choose(expression: str) -> None:
+    """Be short where slow tests are left out; ``expression`` is what pytest was told about marks."""
+    global _is_short  # noqa: PLW0603  # decorators of tests are too early for anything that pytest hands out
+    _is_short = "not slow" in expression
+
+
+def examples(number: int) -> int:
+    """How many examples hypothesis makes: all of them, or a quarter where slow tests are left out."""
+    return -(-number // _FEWER) if _is_short else number
+
 
 def slow_unless(is_quick: Callable[..., bool], cases: Iterable[Any]) -> list[Any]:
     """The cases, those marked ``slow`` that are not quick; a tuple is handed over as several arguments."""

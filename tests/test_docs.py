@@ -290,6 +290,7 @@ def test_the_check_sees_output_that_is_not_printed() -> None:
         assert_shown("second\nfirst", "first\nsecond")
 
 
+@pytest.mark.slow  # a training run in a process of its own
 def test_make_profile_profiles_ten_steps(readers: dict[Path, Folders]) -> None:
     """What ``make profile`` runs, by the Makefile's own words."""
     makefile = (ROOT / "Makefile").read_text()

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 IMPORT_LOADS_NO_TORCH = """
 import sys
 import syncprobe
@@ -46,6 +48,7 @@ assert not heavy, heavy
 """
 
 
+@pytest.mark.slow  # a process that imports torch
 def test_profiling_loads_no_renderer_of_pages(tmp_path: Path) -> None:
     (tmp_path / "reads.py").write_text("import torch\ntorch.ones(2, device='cuda').sum().item()\n")
     subprocess.run([sys.executable, "-c", PROFILING_LOADS_NO_PAGE], check=True, cwd=tmp_path)

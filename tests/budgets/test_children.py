@@ -46,7 +46,11 @@ def is_alive(process: int) -> bool:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends processes with their parents")
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)],
+    [
+        (signal.SIGINT, 130),
+        pytest.param(signal.SIGTERM, -signal.SIGTERM, marks=pytest.mark.slow),
+        pytest.param(signal.SIGKILL, -signal.SIGKILL, marks=pytest.mark.slow),
+    ],
 )
 def test_a_gate_that_is_ended_takes_its_program_along(number, code, tmp_path):
     (tmp_path / "endless.py").write_text(PROGRAM)

@@ -90,6 +90,7 @@ def test_what_is_said_about_the_machine_is_no_reason_to_write():
     assert not update_of("loop", "loop.json", before, busy).is_written
 
 
+@pytest.mark.slow  # a process for each program
 def test_a_read_that_the_source_excuses_does_not_count(work, capfd):
     # Reading is all that the line does, so there is nothing else to count.
     read = "    weights[0].item()  # syncprobe: allow[SP102] the log wants it\n    return"
@@ -135,6 +136,7 @@ def test_a_program_that_fails_cannot_be_judged(work, capfd):
     assert "ValueError: gone" in shown.err
 
 
+@pytest.mark.slow  # a process for each program
 def test_nothing_is_written_if_a_program_takes_its_process_with_it(work, capfd):
     before = (work / "reports" / "loop.json").read_bytes()
     (work / "loop.py").write_text("import os\nos._exit(3)\n")

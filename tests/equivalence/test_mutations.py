@@ -24,7 +24,7 @@ from patches.marinenav.step5_merge import table as step5
 from patches.replacement import Replacement
 from syncprobe.equivalence import TrainingRun, Verifier, apply_patches
 from tests.equivalence.variants import case_of, wrapped
-from tests.slowness import slow_unless
+from tests.slowness import is_in_share, slow_unless
 
 STEPS = 48
 
@@ -198,6 +198,7 @@ MUTATIONS = {
 }
 
 
+QUICK = ("DDPG", "original")
 _VERIFIERS: dict[tuple[str, str], Verifier] = {}
 
 
@@ -224,7 +225,10 @@ def planted(mutation: Mutation) -> ExitStack:
 
 
 @pytest.mark.parametrize(
-    "name", slow_unless(lambda name: MUTATIONS[name][3:5] == ("DDPG", "original"), MUTATIONS)
+    "name",
+    slow_unless(
+        lambda name: MUTATIONS[name][3:5] == QUICK and is_in_share(name, one_in=2), MUTATIONS
+    ),
 )
 def test_verification_catches(name: str) -> None:
     mutation = MUTATIONS[name]
@@ -239,7 +243,10 @@ def test_verification_catches(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "pipeline"), sorted({(m.agent, m.pipeline) for m in MUTATIONS.values()})
+    ("agent", "pipeline"),
+    slow_unless(
+        lambda *pair: pair == QUICK, sorted({(m.agent, m.pipeline) for m in MUTATIONS.values()})
+    ),
 )
 @pytest.mark.parametrize("mode", ["exact", "fast"])
 def test_without_a_fault_nothing_is_caught(agent: str, pipeline: str, mode: str) -> None:

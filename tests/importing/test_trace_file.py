@@ -13,6 +13,7 @@ from syncprobe.errors import SyncprobeError
 from syncprobe.importing import import_trace
 from syncprobe.profiles import storage
 from tests.importing import traces
+from tests.slowness import examples
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ DOCUMENTS = (
 
 @given(DOCUMENTS)
 @settings(
-    max_examples=300,
+    max_examples=examples(300),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -76,6 +76,7 @@ def test_a_representative_part_replays(rounding: str) -> None:
     assert "because of how this machine rounds" in counted[0]
 
 
+@pytest.mark.slow  # a session of pytest; tests/test_arithmetic.py asks what it would choose
 def test_the_portable_kernels_are_the_choice_of_a_session_that_makes_none() -> None:
     done = replay({}, "test_environment_golden.py::test_substeps[env/substeps]")
     assert done.returncode == 0, done.stdout

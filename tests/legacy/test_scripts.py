@@ -57,7 +57,7 @@ def run(script: str, tmp_path: Path, config: Any, *options: str) -> int:
 @pytest.mark.parametrize(
     ("agent_type", "script"),
     slow_unless(
-        lambda agent_type, _: agent_type in {"AC-IQN", "DQN"},
+        lambda *run: run in {("AC-IQN", "trainer"), ("DQN", "torchrl")},
         itertools.product(AGENT_KINDS, SCRIPTS),
     ),
 )
@@ -305,6 +305,7 @@ def test_directory_that_cannot_be_made_is_refused(
 
 
 @pytest.mark.usefixtures("short_episodes")
+@pytest.mark.slow  # processes that import torch
 def test_giving_up_on_a_batch_ends_the_script_with_a_line(
     tmp_path: Path, config: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from legacy_marinenav.policy.evaluation_file import load_evaluations, save_evalu
 from legacy_marinenav.policy.trainer import Trainer
 from legacy_marinenav.torchrl_gpu import TorchRLTrainer
 from tests.legacy import golden, replays
+from tests.slowness import is_in_share, slow_unless
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,8 +65,13 @@ def make_trainer(
 
 
 @pytest.mark.usefixtures("short_episodes")
-@pytest.mark.parametrize("pipeline", PIPELINES)
-@pytest.mark.parametrize("agent_type", AGENT_KINDS)
+@pytest.mark.parametrize(
+    ("agent_type", "pipeline"),
+    slow_unless(
+        lambda agent_type, pipeline: is_in_share(agent_type + pipeline, one_in=3),
+        itertools.product(AGENT_KINDS, PIPELINES),
+    ),
+)
 def test_every_agent_learns_while_the_number_of_robots_changes(
     agent_type: str, pipeline: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-QUICK = {"trainer/ac_iqn", "trainer/dqn", "trainer/natural_ac_iqn", "trainer/natural_dqn"}
+QUICK = {"trainer/dqn", "trainer/natural_ac_iqn"}
 """The others take long together."""
 
 

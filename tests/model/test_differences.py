@@ -49,6 +49,7 @@ def check(repetitions: int) -> None:
         assert back.after.time.modelled_ms_per_step > back.before.time.modelled_ms_per_step
 
 
+@pytest.mark.slow  # ten recordings
 def test_fewer_reads_are_faster_every_time():
     check(REPETITIONS)
 

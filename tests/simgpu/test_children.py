@@ -80,9 +80,8 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(
-    ("options", "steps"), [((), 7), pytest.param(("--steps", "3"), 3, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow  # each process imports torch
+@pytest.mark.parametrize(("options", "steps"), [((), 7), (("--steps", "3"), 3)])
 def test_steps_of_spawned_processes_are_the_programs(
     tmp_path: Path, options: tuple[str, ...], steps: int
 ) -> None:
@@ -120,6 +119,7 @@ class Numbers(Dataset[torch.Tensor]):
         return torch.full((2,), index, device="cuda").cpu()
 
 
+@pytest.mark.slow  # each process imports torch
 def test_spawned_data_loader_workers_have_the_device(
     device: SimulatedDevice, sink: RecordingSink
 ) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-SHARE = 16
+SHARE = 24
 """One operator in so many is run each time."""
 
 ALWAYS = frozenset(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from syncprobe.simgpu import SimulatedDevice
 from tests.simgpu.conftest import RecordingSink
+from tests.slowness import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +134,7 @@ def same(first: Any, second: Any) -> bool:
 
 
 relaxed = settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     derandomize=True,

@@ -46,6 +46,7 @@ def test_draws_are_put_back() -> None:
     assert first == (random.random(), float(np.random.rand()), torch.rand(1).item())
 
 
+@pytest.mark.slow
 def test_a_fingerprint_is_of_values() -> None:
     import torch
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch.cuda.nccl
@@ -17,10 +17,11 @@ import torch.distributed as dist
 from syncprobe.simgpu import errors
 from syncprobe.simgpu.session import active
 from syncprobe.simgpu.torch_api import streams
-from syncprobe.simgpu.torch_api.patching import replaced, replaced_where_imported
+from syncprobe.simgpu.torch_api.patching import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
 _NCCL = "nccl"
 _STAND_IN = "gloo"
@@ -90,24 +91,28 @@ def _barrier(original: Any) -> Any:
     return barrier
 
 
-@contextmanager
-def installed() -> Iterator[None]:
-    """Put the stand-in in place; groups that the program left open are closed."""
+def replacements() -> dict[ModuleType, dict[str, Any]]:
+    """Functions that make or ask for a group, by the modules that they are replaced in."""
     if not dist.is_available():
-        yield
-        return
+        return {}
     module = dist.distributed_c10d
-    replacements = {
+    functions = {
         "init_process_group": _group_initializer(module.init_process_group),
         "new_group": _group_maker(module.new_group),
         "barrier": _barrier(module.barrier),
         "is_nccl_available": lambda: True,
     }
+    return {module: functions, dist: functions}
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """There is an NCCL to ask for; groups that the program left open are closed."""
+    if not dist.is_available():
+        yield
+        return
     was_initialized = dist.is_initialized()
-    with ExitStack() as undo:
-        undo.enter_context(replaced(torch.cuda.nccl, {"version": lambda: (2, 27, 5)}))
-        undo.enter_context(replaced(module, replacements))
-        undo.enter_context(replaced_where_imported(dist, replacements))
+    with replaced(torch.cuda.nccl, {"version": lambda: (2, 27, 5)}):
         yield
         if dist.is_initialized() and not was_initialized:
             dist.destroy_process_group()

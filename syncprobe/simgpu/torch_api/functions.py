@@ -24,6 +24,7 @@ from syncprobe.simgpu.tensors.handling import (
 )
 from syncprobe.simgpu.tensors.pinning import mark_pinned
 from syncprobe.simgpu.tensors.tensor import SHOWN_DEVICE, DeviceTensor, allocate
+from syncprobe.simgpu.torch_api import distributed
 from syncprobe.simgpu.torch_api.generator import is_device_generator
 from syncprobe.simgpu.torch_api.patching import replaced_where_imported
 
@@ -182,7 +183,8 @@ def installed() -> Iterator[None]:
     }
     table.update(known)
     try:
-        with replaced_where_imported(torch, replacements):
+        # All in one go: looking through the modules of a large program takes longer than the rest.
+        with replaced_where_imported({torch: replacements} | distributed.replacements()):
             yield
     finally:
         for address in known:

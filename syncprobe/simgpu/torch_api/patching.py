@@ -30,12 +30,18 @@ def replaced(owner: Any, replacements: Mapping[str, Any]) -> Iterator[None]:
 
 
 @contextmanager
-def replaced_where_imported(owner: ModuleType, replacements: Mapping[str, Any]) -> Iterator[None]:
-    """Replace attributes of a module, and the names of modules that had imported them from it.
+def replaced_where_imported(
+    replacements: Mapping[ModuleType, Mapping[str, Any]],
+) -> Iterator[None]:
+    """Replace attributes of modules, and the names of other modules that had imported them from there.
 
     ``from torch import tensor`` makes a name that replacing ``torch.tensor`` does not reach.
     """
-    originals = {id(getattr(owner, name)): value for name, value in replacements.items()}
+    originals = {
+        id(getattr(owner, name)): value
+        for owner, names in replacements.items()
+        for name, value in names.items()
+    }
     with ExitStack() as undo:
         for module in _users_modules():
             # Asked first, without a loop in Python: a program can have thousands of modules.
@@ -47,7 +53,8 @@ def replaced_where_imported(owner: ModuleType, replacements: Mapping[str, Any]) 
                 if id(value) in originals
             }
             undo.enter_context(replaced(module, aliases))
-        undo.enter_context(replaced(owner, replacements))
+        for owner, names in replacements.items():
+            undo.enter_context(replaced(owner, names))
         yield
 
 

@@ -25,10 +25,14 @@ from tests.patches.marinenav.test_vector_environment_twins import (
     in_arrays,
     vectorised,
 )
+from tests.slowness import examples
 
 pytest.importorskip("numba")
 SLOW = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=examples(15),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 
 

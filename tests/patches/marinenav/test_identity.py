@@ -33,10 +33,7 @@ def legacy(agent_type: str, pipeline: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("agent_type", "pipeline"),
-    slow_unless(
-        lambda agent_type, pipeline: pipeline == "original" or (agent_type, pipeline) in QUICK,
-        itertools.product(AGENTS, PIPELINES),
-    ),
+    chosen(*itertools.product(AGENTS, PIPELINES)),
 )
 def test_all_steps_together_change_nothing(agent_type: str, pipeline: str) -> None:
     expected = legacy(agent_type, pipeline)

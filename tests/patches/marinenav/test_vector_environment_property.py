@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.legacy.environment_replay import deactivate_finished
 from tests.patches.marinenav.test_vector_environment_twins import Twins, counted_fallbacks, crowded
+from tests.slowness import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     Change = Callable[[Any, Any, np.random.RandomState], None]
 
 SLOW = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 
 seeds = st.integers(0, 10_000)
@@ -238,7 +242,7 @@ def test_robots_changed_between_steps(
     assert not fallbacks
 
 
-@settings(SLOW, max_examples=15)
+@settings(SLOW, max_examples=examples(15))
 @given(seed=seeds, kind=kinds, changes=schedules(VECTORISED + HANDED_OVER * 3))
 def test_robots_changed_to_what_the_legacy_code_must_handle(
     seed: int, kind: str, changes: list[list[Change]]
@@ -248,7 +252,7 @@ def test_robots_changed_to_what_the_legacy_code_must_handle(
 
 
 @pytest.mark.slow
-@settings(SLOW, max_examples=6)
+@settings(SLOW, max_examples=examples(6))
 @given(seed=seeds, kind=kinds)
 def test_whole_episodes(seed: int, kind: str) -> None:
     """Actions that are kept for a while bring robots to speed, so that they meet and collide."""
