@@ -10,9 +10,9 @@ from syncprobe.registry import Registry
 from syncprobe.targets.marinenav import TorchRLTarget, TrainTarget
 from syncprobe.targets.module import PREFIX, ModuleTarget
 from syncprobe.targets.program import FunctionTarget, ScriptTarget
-from syncprobe.targets.uara import UaraTarget
-from syncprobe.targets.vecenv import VecenvTarget
 from syncprobe.targets.workloads.packing import PackingTarget
+from syncprobe.targets.workloads.uara import UaraTarget
+from syncprobe.targets.workloads.vecenv import VecenvTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ from typing import Final
 
 from syncprobe.pytest_plugin.speed import SpeedGate
 from syncprobe.targets import TargetOptions, clean_passes
-from syncprobe.targets.uara import UaraTarget
 from syncprobe.targets.workloads.packing import PackingTarget
+from syncprobe.targets.workloads.uara import UaraTarget
 from tests.benchmarks.conftest import Note
 
 TOLERATED: Final = 2 / 3

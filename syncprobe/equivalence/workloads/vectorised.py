@@ -15,7 +15,7 @@ from syncprobe.equivalence.workloads.run import torch_device
 from syncprobe.recording.silence import silent_device
 from syncprobe.targets import legacy_code
 from syncprobe.targets.legacy_code import resolve, wrap
-from syncprobe.targets.vecenv import BUILD, CONFIGURED
+from syncprobe.targets.workloads.vecenv import BUILD, CONFIGURED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
