@@ -32,16 +32,22 @@ class Answer:
 
 
 class Answers:
-    """All answers, kept from run to run as long as a fault and its module stay what they are."""
+    """All answers, kept from run to run: those of the commit at hand.
 
-    def __init__(self, kept: Path = KEPT) -> None:
+    With ``is_any_version`` those of others, too, as long as a fault and its module stay what they are.
+    """
+
+    def __init__(self, kept: Path = KEPT, *, is_any_version: bool = False) -> None:
         self._kept = kept
+        self._is_any_version = is_any_version
         found = json.loads(kept.read_text()) if kept.exists() else {}
         self._answers = {key: Answer(**answer) for key, answer in found.items()}
 
     def of(self, fault: Fault) -> Answer:
         """What is known about a fault."""
-        return self._answers.get(_key(fault), Answer())
+        answer = self._answers.get(_key(fault), Answer())
+        is_wanted = self._is_any_version or answer.version == _version()
+        return answer if is_wanted else Answer()
 
     def note(self, fault: Fault, **found: str) -> None:
         """Keep what was found out."""
