@@ -35,6 +35,20 @@ def write_text(path: Path, text: str) -> None:
         ) from error
 
 
+def takes_files(folder: Path) -> bool:
+    """Whether a file can be made in a folder: tried, because modes do not say so of every file system."""
+    try:
+        descriptor = _open_unnamed(folder)
+        if descriptor is None:
+            temporary = _temporary(folder)
+            descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+            temporary.unlink()
+        os.close(descriptor)
+    except OSError:
+        return False
+    return True
+
+
 def _is_stream(path: Path) -> bool:
     """A pipe or a terminal is no file that could be replaced, nor is the file we print to."""
     try:
@@ -62,8 +76,7 @@ def _behind_links(path: Path) -> Path:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    # A short name: the longest one a folder can hold leaves no room for additions.
-    temporary = path.with_name(f".syncprobe-{uuid.uuid4().hex}")
+    temporary = _temporary(path.parent)
     try:
         # Unlike tempfile, which makes private files, this leaves the mode to the umask.
         descriptor = _open_unnamed(path.parent)
@@ -79,6 +92,11 @@ def _replace(path: Path, content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _temporary(folder: Path) -> Path:
+    # A short name: the longest one a folder can hold leaves no room for additions.
+    return folder / f".syncprobe-{uuid.uuid4().hex}"
 
 
 def _open_unnamed(folder: Path) -> int | None:
