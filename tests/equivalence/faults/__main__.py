@@ -47,12 +47,12 @@ def main() -> int:
     if not options.without_verify:
         for fault in by_agent(chosen):
             if answers.of(fault).by_verify is None:
-                answers.note(fault, by_verify=asker.verify(fault))
+                answers.verified(fault, asker.verify(fault))
                 print(report.line(fault, answers.of(fault)), flush=True)
     if not options.without_tests:
         for fault in by_chance(chosen):
             if answers.of(fault).by_tests is None:
-                answers.note(fault, by_tests=asker.test(fault))
+                answers.tested(fault, asker.test(fault))
                 print(report.line(fault, answers.of(fault)), flush=True)
     if not options.without_report:
         report.write(answers)
