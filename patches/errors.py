@@ -98,6 +98,16 @@ class BufferDoesNotFitError(PatchError, MemoryError):
         )
 
 
+class CopyOfReplayError(PatchError, TypeError):
+    """An attempt to change what was only read back."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The replay lives on the device (step 4), and this is a copy of it that cannot be changed: add with "
+            "memory.add(), set agent.memory to another ReplayBuffer, or leave out step 4."
+        )
+
+
 class CompileUnavailableError(PatchError):
     """``torch.compile`` was asked for where it cannot work."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
+import time
 import uuid
 from pathlib import Path
 from typing import Final
@@ -13,6 +15,9 @@ from syncprobe.errors import SyncprobeError
 
 OWN_OUTPUT: Final = (1, 2)
 """Standard output and standard error."""
+PREFIX: Final = ".syncprobe-"
+STALE_SECONDS: Final = 600
+"""A file that has had a temporary name for so long will never get its own."""
 
 
 def write_text(path: Path, text: str) -> None:
@@ -33,6 +38,20 @@ def write_text(path: Path, text: str) -> None:
         raise SyncprobeError(
             f"Could not write {path}: {error.strerror}. Choose another place with -o."
         ) from error
+
+
+def takes_files(folder: Path) -> bool:
+    """Whether a file can be made in a folder: tried, because modes do not say so of every file system."""
+    try:
+        descriptor = _open_unnamed(folder)
+        if descriptor is None:
+            temporary = _temporary(folder)
+            descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+            temporary.unlink()
+        os.close(descriptor)
+    except OSError:
+        return False
+    return True
 
 
 def _is_stream(path: Path) -> bool:
@@ -62,8 +81,7 @@ def _behind_links(path: Path) -> Path:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    # A short name: the longest one a folder can hold leaves no room for additions.
-    temporary = path.with_name(f".syncprobe-{uuid.uuid4().hex}")
+    temporary = _temporary(path.parent)
     try:
         # Unlike tempfile, which makes private files, this leaves the mode to the umask.
         descriptor = _open_unnamed(path.parent)
@@ -76,9 +94,23 @@ def _replace(path: Path, content: bytes) -> None:
                 # With a folder to start from, which an absolute path ignores: only then links are followed.
                 os.link(f"/proc/self/fd/{descriptor}", temporary, src_dir_fd=descriptor)
         temporary.replace(path)
+        _sweep(path.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _temporary(folder: Path) -> Path:
+    # A short name: the longest one a folder can hold leaves no room for additions.
+    return folder / f"{PREFIX}{uuid.uuid4().hex}"
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what was left by writers that were killed between naming a file and putting it in its place."""
+    for left in folder.glob(f"{PREFIX}{'[0-9a-f]' * 32}"):
+        with contextlib.suppress(OSError):  # somebody else was quicker
+            if time.time() - left.stat().st_mtime > STALE_SECONDS:
+                left.unlink()
 
 
 def _open_unnamed(folder: Path) -> int | None:

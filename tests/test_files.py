@@ -169,6 +169,19 @@ def test_a_write_that_is_killed_leaves_nothing_behind(tmp_path, moment):
     assert sorted(tmp_path.iterdir()) == [link, real]
 
 
+def test_what_a_kill_has_left_is_removed_by_the_next_write(tmp_path):
+    old, young, other = (
+        tmp_path / name
+        for name in (f".syncprobe-{'a' * 32}", f".syncprobe-{'b' * 32}", ".syncprobe-mine")
+    )
+    for path in (old, young, other):
+        path.write_text("left", encoding="utf-8")
+    for path in (old, other):
+        os.utime(path, (1, 1))
+    files.write_text(tmp_path / "p.json", "text")
+    assert sorted(tmp_path.iterdir()) == [young, other, tmp_path / "p.json"]
+
+
 def test_files_are_written_where_all_of_them_have_names(tmp_path, monkeypatch, umask):
     umask(0o077)
     monkeypatch.setattr(files, "_open_unnamed", lambda _: None)

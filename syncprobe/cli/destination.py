@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.cli.parsing import UsageError
 from syncprobe.errors import SyncprobeError
+from syncprobe.files import takes_files
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -61,13 +62,21 @@ def check_page() -> None:
 
 def check_writable(path: Path) -> None:
     """Refuse a place for a result before the program runs, not a minute later."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # the folder will tell
+    except OSError as error:  # such as a name that is too long
+        raise UsageError(
+            f"Could not write {path}: {error.strerror}. Choose another place."
+        ) from error
     if path.is_dir():
         raise UsageError(f"{path} is a folder. Name a file in it.")
     if path.exists() and not path.is_file():
         return  # a pipe or a device is written to, not replaced, so its folder does not matter
     target = Path(os.path.realpath(path))  # what is behind a link is replaced, not the link
     folder = next(parent for parent in target.parents if parent.exists())
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
+    if not folder.is_dir() or not takes_files(folder):
         raise UsageError(
             f"Nothing can be written to {folder}. Choose another place for {path.name}."
         )

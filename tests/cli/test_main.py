@@ -161,6 +161,25 @@ def test_names_with_nul_are_refused(words, capsys):
     assert capsys.readouterr().err == "syncprobe: No name can hold a NUL character.\n"
 
 
+@pytest.mark.parametrize("name", ["n" * 300 + ".md", f"{'n' * 300}/report.md"])
+def test_a_name_that_no_folder_can_hold_is_refused(name, saved, capsys):
+    assert main(["report", str(saved), "-o", name]) == 2
+    assert ": File name too long. Choose another place.\n" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no such folder")
+@pytest.mark.parametrize("place", ["/proc/x.json", "/proc/deeper/x.json"])
+def test_a_folder_that_takes_no_files_is_refused_before_the_run(
+    place, tmp_path, monkeypatch, capsys
+):
+    """Whoever may do everything is told by the mode that /proc can be written to."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text("open('ran', 'w').close()\n")
+    assert main(["profile", "train.py", "-o", place]) == 2
+    assert "Nothing can be written to /proc." in capsys.readouterr().err
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_project_file_that_is_nested_too_deeply_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text(f"x = {'[' * 5000}{']' * 5000}\n")

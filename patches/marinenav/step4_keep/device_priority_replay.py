@@ -151,7 +151,7 @@ class DeviceReplayMemory(DeviceReplay, ReplayMemory):
 
     @property
     def data(self) -> Any:
-        """The structured array that legacy keeps, read back from the device."""
+        """The structured array that legacy keeps, read back from the device; it cannot be changed."""
         self.flush()
         tree = self.transitions
         found = np.zeros(self.capacity, dtype=Transition_dtype)
@@ -164,4 +164,5 @@ class DeviceReplayMemory(DeviceReplay, ReplayMemory):
         found["object_state_masks"][:stored] = rows[:, OWN + SEEN :]
         for name in ("timestep", "action", "reward", "nonterminal"):
             found[name] = getattr(tree, name)
+        found.setflags(write=False)
         return found

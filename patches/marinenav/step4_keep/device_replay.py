@@ -9,14 +9,15 @@ Keeps:    Python's generator seeded at construction, the same indices drawn in t
 from __future__ import annotations
 
 import random
-from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from legacy_marinenav.policy.replay_buffer import ReplayBuffer
 from patches.blocks.device_replay import DeviceReplay
+from patches.blocks.read_back import ReadBackDeque
+from patches.errors import CopyOfReplayError
 from patches.marinenav.rows import (
     ACTION,
     DONE,
@@ -29,6 +30,9 @@ from patches.marinenav.rows import (
     sees_objects,
     transition_rows,
 )
+
+if TYPE_CHECKING:
+    from collections import deque
 
 
 class DeviceReplayBuffer(DeviceReplay, ReplayBuffer):
@@ -91,9 +95,13 @@ class DeviceReplayBuffer(DeviceReplay, ReplayBuffer):
         )
 
     @property
-    def memory(self) -> deque[Any]:  # type: ignore[override]  # legacy has a deque here
+    def memory(self) -> deque[Any]:
         """All transitions, oldest first, read back from the device."""
-        return deque(self._items(self.places_of(np.arange(self.size()))), self.capacity)
+        return ReadBackDeque(self._items(self.places_of(np.arange(self.size()))), self.capacity)
+
+    @memory.setter
+    def memory(self, _: object) -> None:
+        raise CopyOfReplayError
 
     def _items(self, slots: Any) -> list[tuple[Any, ...]]:
         self.flush()

@@ -92,6 +92,10 @@ def meet(keep: Keep, parts: Parts) -> None:
     for name, command in zip(("not a number", "infinite", "no number"), NONSENSE, strict=True):
         _face_each_other(simulator, FAR)
         keep(f"commanded what is {name}", _step(simulator, (COMMANDS[-1], command)))
+    for hull in ("its own", "an overgrown"):
+        _face_each_other(simulator, FAR)
+        keep(f"steps with {hull} hull", _step(simulator, COMMANDS))
+        simulator.robots[0].D = 1.5 * simulator.robots[0].D
 
 
 def _face_each_other(simulator: Any, distance: float) -> None:
@@ -136,4 +140,6 @@ def _step(simulator: Any, commands: Any) -> Any:
         np.array([robot.x, robot.y, robot.theta, *robot.velocity]) for robot in simulator.robots
     ]
     rows = [content.observation_row(*state) for state in observations]
-    return [rows, [np.float64(each) for each in rewards], dones, infos, thrusts, poses]
+    # As they are: who keeps one must not see the next step's numbers in it.
+    velocities = [[robot.velocity, robot.velocity_r] for robot in simulator.robots]
+    return [rows, [np.float64(each) for each in rewards], dones, infos, thrusts, poses, velocities]

@@ -27,25 +27,48 @@ class Answer:
     """The first difference; empty if there is none."""
     by_tests: str | None = None
     """The first test that fails; empty if all pass."""
-    version: str = ""
-    """The commit that was asked last; a plus says that files differed from it."""
+    verified_at: str = ""
+    """The commit that was asked; a plus says that files differed from it."""
+    tested_at: str = ""
+
+    def of(self, version: str) -> Answer:
+        """What one commit has answered."""
+        answer = self
+        if self.verified_at != version:
+            answer = replace(answer, by_verify=None, verified_at="")
+        if self.tested_at != version:
+            answer = replace(answer, by_tests=None, tested_at="")
+        return answer
 
 
 class Answers:
-    """All answers, kept from run to run as long as a fault and its module stay what they are."""
+    """All answers, kept from run to run: those of the commit at hand.
 
-    def __init__(self, kept: Path = KEPT) -> None:
+    With ``is_any_version`` those of others, too, as long as a fault and its module stay what they are.
+    """
+
+    def __init__(self, kept: Path = KEPT, *, is_any_version: bool = False) -> None:
         self._kept = kept
+        self._is_any_version = is_any_version
         found = json.loads(kept.read_text()) if kept.exists() else {}
         self._answers = {key: Answer(**answer) for key, answer in found.items()}
 
     def of(self, fault: Fault) -> Answer:
         """What is known about a fault."""
-        return self._answers.get(_key(fault), Answer())
+        answer = self._answers.get(_key(fault), Answer())
+        return answer if self._is_any_version else answer.of(_version())
 
-    def note(self, fault: Fault, **found: str) -> None:
-        """Keep what was found out."""
-        self._answers[_key(fault)] = replace(self.of(fault), version=_version(), **found)
+    def verified(self, fault: Fault, found: str) -> None:
+        """Keep what verification has found."""
+        self._keep(fault, by_verify=found, verified_at=_version())
+
+    def tested(self, fault: Fault, found: str) -> None:
+        """Keep which test has failed."""
+        self._keep(fault, by_tests=found, tested_at=_version())
+
+    def _keep(self, fault: Fault, **found: str) -> None:
+        key = _key(fault)
+        self._answers[key] = replace(self._answers.get(key, Answer()), **found)
         self._kept.parent.mkdir(exist_ok=True)
         kept = {key: asdict(answer) for key, answer in self._answers.items()}
         self._kept.write_text(json.dumps(kept, indent=1))
@@ -103,24 +126,25 @@ of `patches`, written otherwise while the module is imported. *Verification* is 
 |---|---:|---:|
 {chr(10).join(shares)}
 
-Faults by the commit that was asked (a plus: with changes): {_versions(answers)}. Other versions may catch more, or less.
+Faults by the commit that was asked (a plus: with changes). Verification: {_versions([answers.of(each).verified_at for each in real])}.
+Tests: {_versions([answers.of(each).tested_at for each in real])}. Other commits may catch more, or less.
 
 {len(FAULTS) - len(real)} more change nothing that can be observed; the table says why. For {len(real) - len(within)} verification is not meant to be
 the one who notices: "out of its reach" says why.
 
-| module | fault | verification | tests | asked at |
-|---|---|---|---|---|
+| module | fault | verification | asked at | tests | asked at |
+|---|---|---|---|---|---|
 {chr(10).join(_row(fault, answers.of(fault)) for fault in FAULTS)}
 """
     TARGET.write_text(text)
 
 
-def _versions(answers: Answers) -> str:
+def _versions(found: list[str]) -> str:
     """How many faults were asked about at which commit."""
-    asked = Counter(answers.of(fault).version for fault in FAULTS if not fault.equivalent)
+    asked = Counter(found)
     never = asked.pop("", 0)
-    found = [f"{count} of `{version}`" for version, count in asked.most_common()]
-    return ", ".join([*found, f"{never} were not asked about"] if never else found)
+    told = [f"{count} at `{version}`" for version, count in asked.most_common()]
+    return ", ".join([*told, f"{never} were not asked about"] if never else told)
 
 
 def _share(who: str, found: list[str | None]) -> str:
@@ -132,14 +156,22 @@ def _share(who: str, found: list[str | None]) -> str:
 
 
 def _row(fault: Fault, answer: Answer) -> str:
+    verified, tested = _cell(answer.by_verify), _cell(answer.by_tests)
     if fault.equivalent:
         noticed = answer.by_verify or answer.by_tests
-        why = f"equivalent: {fault.equivalent}" + (f" (but: {noticed})" if noticed else "")
-        return f"| `{fault.module}` | {fault.name} | {why} | | {answer.version} |"
-    verified = _cell(answer.by_verify)
-    if fault.beyond_verify and not answer.by_verify:
+        verified = f"equivalent: {fault.equivalent}" + (f" (but: {noticed})" if noticed else "")
+        tested = ""
+    elif fault.beyond_verify and not answer.by_verify:
         verified = f"out of its reach: {fault.beyond_verify}"
-    return f"| `{fault.module}` | {fault.name} | {verified} | {_cell(answer.by_tests)} | {answer.version} |"
+    cells = (
+        f"`{fault.module}`",
+        fault.name,
+        verified,
+        answer.verified_at,
+        tested,
+        answer.tested_at,
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def _cell(found: str | None) -> str:

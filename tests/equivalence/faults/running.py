@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import multiprocessing
 import os
 import sys
@@ -86,6 +87,7 @@ class Asker:
 
     def test(self, fault: Fault) -> str:
         """The first test that fails with a fault planted; empty if none does."""
+        importlib.import_module("torch")  # here, so that no child has to
         return _in_child(lambda: _failing_test(nearest_tests(fault)), fault)
 
     def _prepared(self, agent: str, pipeline: str) -> Any:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import operator
 import random
+from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +20,7 @@ from legacy_marinenav.policy.replay_buffer import ReplayBuffer
 from legacy_marinenav.policy.replay_memory_rainbow import ReplayMemory, SegmentTree
 from patches.blocks.device_replay import WAITING_ROOM, sample_range
 from patches.blocks.ring import require_room
+from patches.errors import CopyOfReplayError
 from patches.marinenav.rows import TRANSITION
 from patches.marinenav.step4_keep.device_priority_replay import DeviceReplayMemory
 from patches.marinenav.step4_keep.device_replay import DeviceReplayBuffer
@@ -232,3 +237,39 @@ def test_a_full_ring_of_odd_size_works_where_legacy_fails() -> None:
             with pytest.raises(error) if error else contextlib.nullcontext():
                 for item in items:
                     agent.kind.store(agent.memory, *item)
+
+
+CHANGES: dict[str, Callable[[Any], object]] = {
+    "clear": lambda memory: memory.memory.clear(),
+    "append": lambda memory: memory.memory.append(transitions(1)[0]),
+    "item": lambda memory: operator.setitem(memory.memory, 0, memory.memory[1]),
+    "delete": lambda memory: operator.delitem(memory.memory, 0),
+    "set": lambda memory: setattr(memory, "memory", deque()),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_was_read_back_refuses_changes_that_would_change_nothing(change: str) -> None:
+    memory = DeviceReplayBuffer(64, 16, 5, 5)
+    memory.extend(transitions(20))
+    with pytest.raises(CopyOfReplayError, match=r"add with memory\.add"):
+        CHANGES[change](memory)
+    assert memory.size() == 20
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: each.copy()])
+def test_a_copy_of_what_was_read_back_is_a_deque_like_any_other(
+    copied: Callable[[Any], Any],
+) -> None:
+    memory = DeviceReplayBuffer(64, 16, 5, 5)
+    memory.extend(transitions(20))
+    found = copied(memory.memory)
+    assert type(found) is deque
+    assert found == memory.memory
+    found.clear()
+
+
+def test_rainbow_data_that_was_read_back_refuses_changes() -> None:
+    memory = DeviceReplayMemory("cpu", 16)
+    with pytest.raises(ValueError, match="read-only"):
+        memory.data["reward"][0] = 1.0
