@@ -9,7 +9,7 @@ export PYTHONWARNINGS ?= default
 # One thread: two on a small machine are slower, and golden data was recorded with one.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help setup profile test test-all lint types docs wheel gate bench check schema model programs fixes faults growth reports format clean
+.PHONY: help setup profile test test-all lint types docs wheel gate bench check schema model programs fixes faults growth workloads reports format clean
 
 help:            ## Show this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## /\t/' | expand -t 12
@@ -81,6 +81,9 @@ faults: setup    ## Plant faults in the patches, one at a time, and see who noti
 
 growth: setup    ## Measure how costs grow with lines, steps and sites: reports/growth.md
 	$(BIN)/python -m tests.recording.growth
+
+workloads: setup ## Count, replay and verify the workloads beside MarineNav at every level: reports/workloads.md
+	$(BIN)/python -m tests.workloads.report
 
 # Everything here runs on the simulated device; measured times are this machine's.
 reports: setup   ## Make the committed reports again: budgets, levels of the plan, comparisons, figures

@@ -204,6 +204,7 @@ def verify(
     modes: Sequence[str] = ("fast",),
     seeds: Sequence[int] = (0,),
     steps: int = 200,
+    robots: Sequence[int] | None = None,
     jobs: int = 1,
 ) -> Verification:
     """Check that the patches change nothing but cost, as ``syncprobe verify`` does.
@@ -217,6 +218,7 @@ def verify(
         modes: ``fast``, ``exact`` or both.
         seeds: Of the training runs.
         steps: Training steps of each run.
+        robots: So many all along, and no corners; by default their number changes in a run.
         jobs: Processes to share the runs among.
     """
     from syncprobe import equivalence  # it imports torch
@@ -230,6 +232,7 @@ def verify(
         modes=tuple(modes),
         seeds=tuple(seeds),
         steps=steps,
+        robots=(None,) if robots is None else tuple(robots),
     )
     return equivalence.verify(plan_of, jobs=jobs)
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from stable_baselines3.common.type_aliases import ReplayBufferSamples
 
-from patches.blocks.device_replay import DeviceReplay
+from patches.blocks.device_replay import WAITING_ROOM, DeviceReplay
 from patches.vecenv.tools import Tools, in_place_of, settings_now
 from syncprobe.workloads.vecenv.training import Replay
 
@@ -44,14 +44,14 @@ class KeptReplay(Replay):
         infos: Sequence[dict[str, Any]],
     ) -> None:
         """Let the transitions of one vector step wait for the next upload."""
-        length = self._length
         cut_off = np.array([info.get("TimeLimit.truncated", False) for info in infos])
-        for number in range(self.n_envs):
-            row = self.rows.waiting_room(1)[0]
-            row[:length], row[length : 2 * length] = obs[number], next_obs[number]
-            is_end = done[number] and not cut_off[number]
-            row[2 * length :] = action[number], is_end, reward[number]
-            self.rows.admit(1)
+        length, ends = self._length, done & ~cut_off
+        for start in range(0, self.n_envs, WAITING_ROOM):
+            part = slice(start, start + WAITING_ROOM)
+            rows = self.rows.waiting_room(len(obs[part]))
+            rows[:, :length], rows[:, length : 2 * length] = obs[part], next_obs[part]
+            rows[:, -3], rows[:, -2], rows[:, -1] = np.ravel(action)[part], ends[part], reward[part]
+            self.rows.admit(len(rows))
         self.pos += 1
         if self.pos == self.buffer_size:
             self.full, self.pos = True, 0
@@ -69,12 +69,13 @@ class KeptReplay(Replay):
         """Observations, actions, next observations, ends and rewards."""
         length = self._length
         action, is_end, reward = (rows[:, 2 * length + place, None] for place in range(3))
+        # Networks may round by layout, what is added and multiplied number by number does not.
         return (
             rows[:, :length].contiguous(),
             action.long(),
             rows[:, length : 2 * length].contiguous(),
-            is_end.contiguous(),
-            reward.contiguous(),
+            is_end,
+            reward,
         )
 
     def contents(self) -> Mapping[str, Any]:

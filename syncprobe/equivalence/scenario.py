@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.targets.base import require_positive
@@ -17,6 +17,10 @@ HEADROOM: Final = 300
 """More transitions until the ring is full: less than a run stores, so that it wraps around."""
 SMALL_MAP: Final = {"width": 30, "height": 30, "clear_r": 4.0}
 """Robots meet obstacles, each other and their goals within a few steps."""
+MOST_ROBOTS: Final = 6
+"""On a map of that size."""
+EPISODES: Final = 5
+"""At least so many in a run that says how many robots there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +43,10 @@ class TrainingRun:
     pipeline: str = "original"
     seed: int = 0
     steps: int = 200
+    robots: int | None = None
+    """On the map all along; None: more and fewer of them in turns."""
     stages: tuple[Stage, ...] = ()
-    """Empty: more and fewer robots in turns, with and without cores."""
+    """Empty: with and without cores, and as many robots as `robots` says."""
     evaluation: tuple[Stage, ...] = (
         Stage(robots=3, cores=2, obstacles=2),
         Stage(robots=4, cores=0, obstacles=2),
@@ -50,7 +56,8 @@ class TrainingRun:
     """Where episodes are cut off, so that a short run sees several."""
     history: int = HISTORY
     buffer_size: int = HISTORY + HEADROOM
-    world: dict[str, Any] = field(default_factory=lambda: dict(SMALL_MAP))
+    world: Mapping[str, Any] = field(default_factory=dict)
+    """What is to be other than on the small map, which is larger for more robots."""
     learning_starts: int = 4
     target_update_interval: int = 16
     update_every: int = 4
@@ -64,6 +71,13 @@ class TrainingRun:
     def __post_init__(self) -> None:
         require_positive("steps", self.steps, minimum=2)
         require_positive("seed", self.seed, minimum=0)
+        if self.robots is not None:
+            require_positive("robots", self.robots)
+
+    def with_robots(self, robots: int) -> TrainingRun:
+        """The same run with so many robots; a short one has shorter episodes, and still several."""
+        longest = max(self.steps // EPISODES, 2)
+        return replace(self, robots=robots, episode_length=min(self.episode_length, longest))
 
     @property
     def evaluate_every(self) -> int:
@@ -89,14 +103,22 @@ class TrainingRun:
                 "learning_starts": self.learning_starts,
                 "target_update_interval": self.target_update_interval,
             },
-            world=self.world,
+            world={**SMALL_MAP, **self._sides(), **self.world},
         )
 
+    def _sides(self) -> dict[str, float]:
+        """As much room for each of many robots as for few."""
+        share = (self.robots or 0) / MOST_ROBOTS
+        if share <= 1:
+            return {}
+        return {side: SMALL_MAP[side] * share**0.5 for side in ("width", "height")}
+
     def _schedule(self) -> Schedule:
+        first, fewer, most = (self.robots or count for count in (5, 3, MOST_ROBOTS))
         stages = self.stages or (
-            Stage(),
-            Stage(timestep=3 * self.steps // 10, robots=3, cores=0, obstacles=2, distance=3.0),
-            Stage(timestep=6 * self.steps // 10, robots=6),
+            Stage(robots=first),
+            Stage(timestep=3 * self.steps // 10, robots=fewer, cores=0, obstacles=2, distance=3.0),
+            Stage(timestep=6 * self.steps // 10, robots=most),
         )
         return {"timesteps": [stage.timestep for stage in stages], **_columns(stages)}
 

@@ -24,13 +24,16 @@ class Case:
     mode: str
     seed: int
     steps: int
+    robots: int | None = None
+    """All along; None: more and fewer of them in turns, or none at all."""
 
     @property
     def label(self) -> str:
         """The case in words."""
+        robots = "" if self.robots is None else f", robots {self.robots}"
         return (
             f"{self.agent}, {self.pipeline} pipeline, patches {steps_text(self.patches)}, "
-            f"{self.mode} mode, seed {self.seed}"
+            f"{self.mode} mode, seed {self.seed}{robots}"
         )
 
 

@@ -43,13 +43,23 @@ class VerificationPlan:
     modes: tuple[str, ...] = ("fast",)
     seeds: tuple[int, ...] = (0,)
     steps: int = 200
+    robots: tuple[int | None, ...] = (None,)
+    """Of MarineNav, all along; None: more and fewer of them in turns, and the corners."""
 
     def runs(self) -> Iterator[AnyRun]:
         """The legacy runs that everything is compared with."""
         for seed in self.seeds:
             for pipeline in self.pipelines:
                 for agent in agents_of(pipeline, self.agents):
-                    yield run_of(pipeline, agent, seed=seed, steps=self.steps)
+                    yield from self._runs_of(pipeline, agent, seed)
+
+    def _runs_of(self, pipeline: str, agent: str, seed: int) -> Iterator[AnyRun]:
+        run = run_of(pipeline, agent, seed=seed, steps=self.steps)
+        if not isinstance(run, TrainingRun):
+            yield run
+            return
+        for robots in self.robots:
+            yield run if robots is None else run.with_robots(robots)
 
     def cases(self, run: AnyRun) -> Iterator[Case]:
         """What is compared with one legacy run."""
@@ -62,6 +72,7 @@ class VerificationPlan:
                     mode=mode,
                     seed=run.seed,
                     steps=run.steps,
+                    robots=run.robots if isinstance(run, TrainingRun) else None,
                 )
 
 

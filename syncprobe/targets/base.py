@@ -65,6 +65,10 @@ class Target(Protocol):
     def is_timed_by_default(self) -> bool:
         """Running it a second time, for measured time, is cheap and has no side effects."""
 
+    @property
+    def sampled(self) -> Target:
+        """What to run for samples of where own time goes: this, or less of it if that tells as much."""
+
     def describe(self, run: Run) -> Run:
         """Add what this target knows to the description of a run."""
 

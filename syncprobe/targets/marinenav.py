@@ -20,6 +20,8 @@ from syncprobe.targets.legacy_code import Recipe, Schedule, resolve
 from syncprobe.targets.options import described_names, filled
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from syncprobe.events import LineTime
     from syncprobe.measuring.line_times import Functions
     from syncprobe.profiles.model import Run
@@ -92,6 +94,11 @@ class _MarineNavTarget(ABC):
         self.warmup = int(self.options.warmup or 0)
         self.root = _package_root()
         self.own = existing(options.own) or self.root
+
+    @property
+    def sampled(self) -> Self:
+        """All of it."""
+        return self
 
     def describe(self, run: Run) -> Run:
         """Add the options of the run."""

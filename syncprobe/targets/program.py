@@ -24,6 +24,7 @@ from syncprobe.targets.options import given_names, names_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
+    from typing import Self
 
     from syncprobe.events import LineTime
     from syncprobe.measuring.line_times import Functions
@@ -48,6 +49,11 @@ class Program:
         self.step_on: str | None = options.step_on or AUTO
         self.arguments = options.arguments
         self.chosen_own = existing(options.own)
+
+    @property
+    def sampled(self) -> Self:
+        """All of it."""
+        return self
 
     def describe(self, run: Run) -> Run:
         """Nothing to add: the command says it all."""

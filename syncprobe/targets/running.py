@@ -155,6 +155,7 @@ def _looked_at(target: Target, options: RunOptions) -> AbstractContextManager[Co
 
 def _with_hot_spots(profile: Profile, target: Target, device: str) -> Profile:
     """Run the target once more, without recording, and see where its own time goes."""
+    target = target.sampled
     watch = SampleWatch(target.warmup, target.steps)
     with silent_device(device), steps_told(watch, target.step_on, ends_program=True):
         try:

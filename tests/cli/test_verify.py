@@ -60,6 +60,8 @@ def test_every_option_reaches_the_library(asked):
         "50",
         "--seeds",
         "3,4",
+        "--robots",
+        "1,64",
         "--jobs",
         "2",
     ]
@@ -71,6 +73,7 @@ def test_every_option_reaches_the_library(asked):
         modes=("exact", "fast"),
         seeds=(3, 4),
         steps=50,
+        robots=(1, 64),
     )
     assert asked["jobs"] == 2
 
@@ -118,6 +121,7 @@ def test_json_is_alone_on_standard_output(asked, capsys):
         (["--patches", "6"], "steps go from 1 to 5"),
         (["--seeds", "x"], "whole numbers"),
         (["--seeds", ","], "at least one"),
+        (["--robots", "many"], "--robots takes whole numbers"),
         (["--steps", "1"], "at least 2"),
         (["--mode", "slow"], "slow"),
     ],

@@ -14,6 +14,7 @@ from legacy_marinenav.policy.agent import Agent
 from legacy_marinenav.policy.replay_buffer import ReplayBuffer
 from legacy_marinenav.policy.training_loop import TrainingLoop
 from syncprobe.equivalence import VerificationPlan, Verifier, verify
+from syncprobe.equivalence.corners import corners_of
 from syncprobe.equivalence.verifying import ThoroughVerifier
 from tests.equivalence.variants import case_of, small_run, wrapped
 
@@ -280,3 +281,36 @@ def test_progress_names_the_run():
     verifier.check(case_of(run, "exact"))
     assert heard[0] == ("DDPG original seed 0, legacy", 0, 3)
     assert heard[-1] == ("DDPG original seed 0, patches 1-5, exact", 2, 3)
+
+
+@pytest.mark.parametrize("robots", [1, 5, 17, 64])
+def test_as_many_robots_as_asked_for_find_room_all_along(robots: int) -> None:
+    (run,) = VerificationPlan(
+        agents=("DQN",), pipelines=("original",), steps=20, robots=(robots,)
+    ).runs()
+    recipe = run.recipe
+    environment = MarineNavEnv3(seed=run.seed, schedule=recipe.schedule)
+    for name, value in recipe.world.items():
+        setattr(environment, name, value)
+    for begin in recipe.schedule["timesteps"]:
+        environment.total_timesteps = begin
+        environment.reset()
+        assert len(environment.robots) == robots
+    assert run.episode_length < run.steps / 3, "a short run sees several episodes"
+    assert not corners_of(run)
+
+
+def test_a_verdict_names_the_number_of_robots() -> None:
+    plan = VerificationPlan(
+        agents=("DQN",),
+        pipelines=("original", "uara"),
+        modes=("exact",),
+        patches=((5,),),
+        steps=4,
+        robots=(2, 3),
+    )
+    cases = [case for run in plan.runs() for case in plan.cases(run)]
+    assert [case.robots for case in cases] == [2, 3, None]
+    assert cases[1].label.endswith("exact mode, seed 0, robots 3")
+    verdict = Verifier(next(plan.runs())).check(cases[0])
+    assert verdict.is_equivalent, verdict.sentences

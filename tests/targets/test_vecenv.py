@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,9 @@ from syncprobe.comparison.variant_runs import CompareOptions
 from syncprobe.comparison.variants import compare
 from syncprobe.profiles.model import Profile
 from syncprobe.profiles.titles import title_of
-from syncprobe.targets import TargetOptions
+from syncprobe.targets import TargetOptions, find_target
 from syncprobe.targets.running import RunOptions, run
+from syncprobe.workloads.vecenv.training import Training
 
 ENVS, ROLLOUT, BATCH, EPOCHS = 4, 32, 32, 2
 MINIBATCHES = EPOCHS * ENVS * ROLLOUT // BATCH
@@ -137,6 +139,27 @@ def test_steps_without_an_update_are_called_that() -> None:
     options = TargetOptions(**PPO, steps=3, warmup=0)
     profile = run("vecenv", RunOptions(target=options, device="sim", is_timed=False))
     assert any(note.startswith("Nothing is learnt in these steps") for note in profile.run.notes)
+
+
+def test_samples_are_taken_of_one_rollout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shares of time need no more; in the other passes everything that was asked for is done."""
+    lengths = []
+
+    def train(training: Training, vector_steps: int, whole: Any = Training.run) -> None:
+        lengths.append(vector_steps)
+        whole(training, vector_steps)
+
+    monkeypatch.setattr(Training, "run", train)
+    found = run("vecenv", RunOptions(target=TargetOptions(**PPO, steps=2 * ROLLOUT), device="sim"))
+    assert lengths == [3 * ROLLOUT, 3 * ROLLOUT, ROLLOUT]
+    assert found.run.steps == 2 * ROLLOUT
+    assert found.hot_spots
+
+
+@pytest.mark.parametrize("options", [{**PPO, "steps": ROLLOUT - 1}, DQN])
+def test_samples_of_less_than_a_rollout_are_taken_of_all_of_it(options: dict[str, Any]) -> None:
+    target = find_target("vecenv", TargetOptions(**options))
+    assert target.sampled is target
 
 
 @pytest.mark.parametrize(

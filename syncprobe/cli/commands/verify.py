@@ -78,6 +78,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="default: 0, or 0 to 4 for --mode max; of programs: whatever they choose themselves",
     )
     parser.add_argument(
+        "--robots",
+        metavar="N,N",
+        help="of MarineNav, so many all along; without it their number changes, and corners are looked into",
+    )
+    parser.add_argument(
         "--jobs", type=at_least(1), default=1, metavar="N", help="processes to use (default: 1)"
     )
 
@@ -97,6 +102,7 @@ def run(arguments: Namespace) -> int:
         modes=MODES[arguments.mode],
         seeds=_seeds_of_runs(arguments),
         steps=arguments.steps,
+        robots=(None,) if arguments.robots is None else _numbers("--robots", arguments.robots),
     )
     with output.reserved_stdout(arguments.json):
         verification = _verify(plan, arguments.jobs)
@@ -122,7 +128,7 @@ def _run_programs(arguments: Namespace) -> int:
         verification = verify_programs(
             first,
             second,
-            seeds=() if arguments.seeds is None else _seeds(arguments.seeds),
+            seeds=() if arguments.seeds is None else _numbers("--seeds", arguments.seeds),
             seed_argument=arguments.seed_arg,
             device=settings.device,
             on_verdict=lambda found: output.say(output.one_line(programs.seed_line(found))),
@@ -159,16 +165,16 @@ def _patches(text: str) -> tuple[tuple[int, ...], ...]:
     return tuple(parse_patches(part.strip()) for part in text.split("/"))
 
 
-def _seeds(text: str) -> tuple[int, ...]:
+def _numbers(flag: str, text: str) -> tuple[int, ...]:
     if not all(word.isdecimal() for word in _words(text)):
-        raise UsageError(f"--seeds takes whole numbers such as 0,1, not {text!r}.")
+        raise UsageError(f"{flag} takes whole numbers such as 0,1, not {text!r}.")
     return tuple(int(word) for word in _words(text))
 
 
 def _seeds_of_runs(arguments: Namespace) -> tuple[int, ...]:
     if arguments.mode != "max":
-        return _seeds(arguments.seeds or "0")
-    seeds = _seeds(arguments.seeds or ",".join(map(str, range(FEWEST_TRENDS))))
+        return _numbers("--seeds", arguments.seeds or "0")
+    seeds = _numbers("--seeds", arguments.seeds or ",".join(map(str, range(FEWEST_TRENDS))))
     if len(set(seeds)) < FEWEST_TRENDS:
         raise UsageError(
             f"--mode max is judged by its rewards alone, which takes at least {FEWEST_TRENDS} --seeds."
@@ -179,5 +185,7 @@ def _seeds_of_runs(arguments: Namespace) -> tuple[int, ...]:
 def _words(text: str) -> list[str]:
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
-        raise UsageError("--agents, --pipelines and --seeds need at least one name or number.")
+        raise UsageError(
+            "--agents, --pipelines, --seeds and --robots need at least one name or number."
+        )
     return words

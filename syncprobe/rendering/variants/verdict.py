@@ -105,7 +105,7 @@ def _row(verdict: CaseVerdict) -> tuple[str, ...]:
     case = verdict.case
     return (
         case.agent,
-        case.pipeline,
+        case.pipeline if case.robots is None else f"{case.pipeline}, robots {case.robots}",
         steps_text(case.patches),
         case.mode,
         str(case.seed),

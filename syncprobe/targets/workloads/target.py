@@ -18,6 +18,7 @@ from syncprobe.targets.options import described_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Self
 
     from syncprobe.events import LineTime
     from syncprobe.measuring.line_times import Functions
@@ -66,6 +67,11 @@ class WorkloadTarget:
 
     def look_back(self, trainer: Any, records: list[Any]) -> None:
         """Note what a run came to, for its description."""
+
+    @property
+    def sampled(self) -> Self:
+        """All of it."""
+        return self
 
     def describe(self, run: Run) -> Run:
         """Add the options of the run."""

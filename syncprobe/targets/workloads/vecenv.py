@@ -68,6 +68,14 @@ class VecenvTarget:
         self._vectors: Any = None
         self._collection: Any = None
 
+    @property
+    def sampled(self) -> VecenvTarget:
+        """One rollout and what is learnt from it: others are like it, and environments may take long."""
+        period = self.config.period
+        if self.config.algorithm != "ppo" or self.steps < period:
+            return self
+        return VecenvTarget(replace(self.options, warmup=0, steps=period))
+
     def describe(self, run: Run) -> Run:
         """Add the options of the run, and what became of them."""
         chosen = {name: getattr(self.options, name) for name in described_names(self.name)}

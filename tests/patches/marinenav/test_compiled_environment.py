@@ -96,6 +96,9 @@ def test_compiled_code_does_it_all() -> None:
 
 
 ANGLES = (0.0, -0.0, math.pi, 2 * math.pi, math.nextafter(2 * math.pi, 0.0), -1e-300, 4 * math.pi)
+SPOTS = (
+    "center", "inside", "edge", "tie", "nearly tied", "robot", "obstacle", "goal", "sight", "head on",
+)  # fmt: skip
 SPEEDS = (0.0, -0.0, 0.5, math.nextafter(0.5, 0.0), 1e-310, -3.0)
 
 
@@ -105,9 +108,7 @@ SPEEDS = (0.0, -0.0, 0.5, math.nextafter(0.5, 0.0), 1e-310, -3.0)
     heading=st.sampled_from(ANGLES),
     speeds=st.tuples(*[st.sampled_from(SPEEDS)] * 3),
     thrust=st.sampled_from([-500.0, 1000.0, 0.0, -0.0, 999.9999999999999]),
-    spot=st.sampled_from(
-        ["center", "inside", "edge", "tie", "nearly tied", "robot", "obstacle", "head on"]
-    ),
+    spot=st.sampled_from(SPOTS),
     gap=st.sampled_from([0.0, 1e-16, -1e-16, 0.3]),
     action=st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-17]),
     is_retired=st.booleans(),
@@ -140,6 +141,11 @@ def test_states_at_the_edges(
         elif spot == "obstacle" and environment.obstacles:
             obstacle = environment.obstacles[0]
             x, y = obstacle.x, obstacle.y + obstacle.r + robot.r + gap
+        elif spot == "goal":
+            x, y = robot.goal[0] + robot.goal_dis + gap, robot.goal[1]
+        elif spot == "sight":  # nothing random about where it is seen
+            robot.perception.pos_std = 0.0
+            x, y = other.x + robot.perception.range + other.r + gap, other.y
         robot.x, robot.y, robot.theta = np.float64(x), np.float64(y), heading
         robot.velocity_r, robot.velocity = np.array(speeds), np.array(speeds)
         if spot == "head on":  # so close that the turn they owe each other is no number
@@ -150,6 +156,7 @@ def test_states_at_the_edges(
         other.deactivated = other.collision = is_retired
 
     twins.do(place)
+    twins.attempt(lambda environment: environment.get_observations())  # before anybody moves
     for _ in range(2):
         actions = [[action, -action] for _ in twins.legacy.robots]
         twins.attempt(lambda environment: environment.step(actions))  # noqa: B023
