@@ -216,7 +216,7 @@ CASES = {
         """,
         kept=("index-once",),
         syncs=(4, 2),
-        holds=("rows_uploaded = torch.as_tensor(rows, device=states.device)",),
+        holds=("rows = torch.as_tensor(order[start : start + 4], device=states.device)",),
     ),
     "states_that_are_not_final": Case(
         body="""
@@ -248,6 +248,22 @@ CASES = {
         kept=("read-when-needed", "stacked-reads"),
         syncs=(16, 2),
     ),
+    "values_that_nobody_uses": Case(
+        body="""
+        def train():
+            loss = update()
+            last = loss.detach().cpu().numpy()
+            return loss
+
+
+        for step in range(4):
+            loss = train()
+            loss.item()
+        """,
+        kept=("unused-read", "unused-read"),
+        syncs=(8, 0),
+        holds=("loss = update()\n    return loss\n", "    loss = train()\n"),
+    ),
     "list_that_grows": Case(
         body="""
         fractions = []
@@ -260,7 +276,7 @@ CASES = {
         """,
         kept=("read-later",),
         syncs=(6, 2),
-        holds=("fractions += torch.stack(mean_reads).tolist()",),
+        holds=("fractions += torch.stack(fractions_reads).tolist()",),
     ),
 }
 

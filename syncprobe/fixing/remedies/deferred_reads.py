@@ -11,7 +11,7 @@ from syncprobe.fixing.effects import bound_names, changed_names
 from syncprobe.fixing.guards import guarded
 from syncprobe.fixing.remedies.reads import read_of
 from syncprobe.fixing.remedy import remedy
-from syncprobe.fixing.source import LOOPS, Draft, called, names_in, owner, walk
+from syncprobe.fixing.source import LOOPS, Draft, called, is_plain, names_in, owner, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,13 +60,14 @@ def _deferred(
     source: SourceFile, found: _Collected, loop: cst.For | cst.While, blocks: list[cst.If]
 ) -> Draft:
     draft = Draft(source)
-    reads = source.free_name(found.read.value, "reads")
+    named = found.read.value if is_plain(found.read.value) else cst.Name(found.into)
+    reads = source.free_name(named, "reads")
     draft.add_before(loop, f"{reads} = []")
     value = source.code(found.read.value)
     draft.replace_statement(found.statement, f"{reads}.append({value}.detach())")
     values = f"torch.stack({guarded('scalars', reads)}).tolist()"
     if found.is_sum:
-        each = source.free_name(found.read.value, "value")
+        each = source.free_name(named, "value")
         taken = f"for {each} in {values}:\n    {found.into} += {each}\n"
     else:
         taken = f"{found.into} += {values}\n"

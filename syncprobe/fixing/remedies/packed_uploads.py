@@ -21,6 +21,8 @@ _RULES: Final = ("SP200", "SP204", "SP206", "SP400", "SP401")
 _MAKERS: Final = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor", "LongTensor")
 _ON_THE_WAY: Final = frozenset({"float", "long", "double", "unsqueeze", "reshape", "view"})
 """Methods of a host tensor between its making and its upload."""
+SHORT: Final = 60
+"""What is no longer is written on one line."""
 Upload = tuple[cst.BaseStatement, cst.Call, cst.Call]
 """A statement, the call in it that uploads, and what makes the host tensor."""
 
@@ -58,8 +60,9 @@ def _as_one(source: SourceFile, group: list[Upload]) -> Draft:
     first, move, made = group[0]
     whole, parts = source.free_name(_data(made), "rows"), source.free_name(_data(made), "uploaded")
     device = guarded("device", source.code(move.args[0].value))
-    listed = "".join(f"    {source.code(each)},\n" for _, _, each in group)
-    rows = guarded("packable", f"[\n{listed}]")
+    codes = [source.code(each) for _, _, each in group]
+    short, long = f"[{', '.join(codes)}]", "".join(f"    {code},\n" for code in codes)
+    rows = guarded("packable", short if len(short) <= SHORT else f"[\n{long}]")
     draft.add_before(
         first,
         f"{whole} = {rows}\n"
