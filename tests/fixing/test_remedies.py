@@ -484,6 +484,50 @@ state_uploaded = state_uploaded.split([each.numel() for each in state_rows])
 b, c = state_uploaded[0].view(state_rows[0].shape), state_uploaded[1].view(state_rows[1].shape)  # <-
 """,
     ),
+    "a sum that nobody looks at after the loop": (
+        "read-later",
+        """\
+import torch
+def train():
+    total = 0.0
+    for step in range(9):
+        total += loss.item()  # <-
+        if step % 3 == 2:
+            print(total)
+""",
+        """\
+import torch
+def train():
+    total = 0.0
+    loss_reads = []
+    for step in range(9):
+        loss_reads.append(loss.detach())  # <-
+        if step % 3 == 2:
+            for loss_value in torch.stack(loss_reads).tolist():
+                total += loss_value
+            loss_reads.clear()
+            print(total)
+""",
+    ),
+    "uploads that are cast alike": (
+        "packed-uploads",
+        """\
+a = torch.tensor(actions).unsqueeze(-1).to(device)
+b = torch.tensor(rewards).unsqueeze(-1).float().to(device)  # <-
+c = torch.tensor(dones).float().to(device)
+""",
+        """\
+a = torch.tensor(actions).unsqueeze(-1).to(device)
+rewards_rows = [
+    torch.tensor(rewards).unsqueeze(-1).float(),
+    torch.tensor(dones).float(),
+]
+rewards_uploaded = torch.cat([each.flatten() for each in rewards_rows]).to(device)
+rewards_uploaded = rewards_uploaded.split([each.numel() for each in rewards_rows])
+b = rewards_uploaded[0].view(rewards_rows[0].shape)  # <-
+c = rewards_uploaded[1].view(rewards_rows[1].shape)
+""",
+    ),
     "gradients": (
         "grads-to-none",
         "optimizer.zero_grad(set_to_none=False)  # <-\n",

@@ -75,9 +75,28 @@ def _deferred(
         first = block.body.body[0]
         assert isinstance(first, cst.BaseStatement)
         draft.add_before(first, f"{taken}{reads}.clear()\n")
-    indented = "".join(f"    {each}\n" for each in taken.splitlines())
-    draft.add_after(loop, f"if {reads}:\n{indented}")
+    if _is_looked_at_after(source, found.into, loop):
+        indented = "".join(f"    {each}\n" for each in taken.splitlines())
+        draft.add_after(loop, f"if {reads}:\n{indented}")
     return draft
+
+
+def _is_looked_at_after(source: SourceFile, name: str, loop: cst.CSTNode) -> bool:
+    """Somebody may look at a name when a loop has ended: below it, in another turn around it, or from outside."""
+    around = source.ancestors(loop)
+    within = next(
+        each for each in around if isinstance(each, (cst.FunctionDef, cst.Module, *LOOPS))
+    )
+    if not isinstance(within, cst.FunctionDef):
+        return True
+    if any(isinstance(each, (cst.Global, cst.Nonlocal)) for each in walk(within)):
+        return True
+    inside, start = set(walk(loop)), source.first_line(loop)
+    return any(
+        isinstance(each, cst.Name) and each.value == name and each not in inside
+        for each in walk(within)
+        if source.first_line(each) > start
+    )
 
 
 def _collected(statement: cst.SimpleStatementLine) -> _Collected | None:

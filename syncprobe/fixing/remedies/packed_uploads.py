@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _RULES: Final = ("SP200", "SP204", "SP206", "SP400", "SP401")
 _MAKERS: Final = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor", "LongTensor")
-_ON_THE_WAY: Final = frozenset({"float", "long", "double", "unsqueeze", "reshape", "view"})
+_SHAPING: Final = frozenset({"unsqueeze", "reshape", "view"})
+_ON_THE_WAY: Final = frozenset({"float", "long", "double"}) | _SHAPING
 """Methods of a host tensor between its making and its upload."""
 SHORT: Final = 60
 """What is no longer is written on one line."""
@@ -49,10 +50,19 @@ def packed(source: SourceFile, line: int) -> Iterator[Draft]:
 
 
 def _made_alike(group: list[Upload]) -> Iterator[list[Upload]]:
-    makers = dict.fromkeys(called(_maker(made)) for _, _, made in group)
-    if len(makers) > 1:
-        for maker in makers:
-            yield [each for each in group if called(_maker(each[2])) == maker]
+    ways = dict.fromkeys(_way(made) for _, _, made in group)
+    if len(ways) > 1:
+        for way in ways:
+            yield [each for each in group if _way(each[2]) == way]
+
+
+def _way(made: cst.Call) -> tuple[str, ...]:
+    """What decides about a dtype: how the tensor is made, and what it is cast to."""
+    links, inner = [called(made)], owner(made)
+    while isinstance(inner, cst.Call) and links[-1] in _ON_THE_WAY:
+        made, inner = inner, owner(inner)
+        links.append(called(made))
+    return tuple(link for link in links if link not in _SHAPING)
 
 
 def _as_one(source: SourceFile, group: list[Upload]) -> Draft:
