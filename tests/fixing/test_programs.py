@@ -296,6 +296,13 @@ def test_programs_are_fixed_and_stay_what_they_are(case: Case, workshop: Worksho
     assert counts == case.syncs
 
 
+def test_an_index_is_credited_with_what_it_saves_where_it_is_used(workshop: Workshop) -> None:
+    text = HEAD.lstrip() + textwrap.dedent(CASES["shuffled_minibatches"].body).lstrip()
+    text = text.replace(" * weights[rows]", "\\\n        * weights[rows]")
+    (kept,) = workshop.search(text).kept
+    assert (kept.before.syncs, kept.after.syncs) == (4, 2)
+
+
 def test_what_is_handed_over_holds_without_checks_and_leaves_nothing_to_fix(
     workshop: Workshop,
 ) -> None:

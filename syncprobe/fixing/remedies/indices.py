@@ -117,6 +117,8 @@ def _uploaded(
     if value is not None and _mentions(source, statement, name) == 1 + len(uses):
         index = guarded("index", source.code(value))
         draft.replace(value, f"torch.as_tensor({index}, device={device})")
+        for use in uses:
+            draft.concerns(use)
         return draft
     uploaded = source.free_name(cst.Name(name), "uploaded")
     index = guarded("index", name)
