@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from syncprobe.comparison.programs.judging import explained
 from syncprobe.errors import SyncprobeError, UnknownNameError
 from syncprobe.findings import RULES
 from syncprobe.fixing import trial
@@ -128,7 +129,7 @@ def _original(program: Program) -> Trial:
     evidence = trial.run(program, {})
     if evidence.failure is not None:
         raise SyncprobeError(
-            f"{program.target} does not run to its end as it is: it {evidence.failure}. Nothing was changed."
+            f"{program.target} does not run to its end as it is: it {explained(evidence.failure)}. Nothing was changed."
         )
     return evidence
 

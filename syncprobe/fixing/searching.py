@@ -53,6 +53,8 @@ class Attempt:
     """The file's text without and with it, after the attempts before it."""
     line: int
     """Of the spot, in the text before."""
+    concerned: frozenset[int] = frozenset()
+    """Other lines of the text before that it is for."""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -163,7 +165,7 @@ class Search:
             if spot.rule not in remedy.cures:
                 continue
             for draft in remedy.propose(source, line):
-                attempt = Attempt(spot, remedy, text, draft.text, line)
+                attempt = Attempt(spot, remedy, text, draft.text, line, frozenset(draft.concerned))
                 if attempt.after != text and attempt.key not in self._tried:
                     yield attempt
 
@@ -171,7 +173,8 @@ class Search:
         self, attempt: Attempt, texts: Mapping[str, str], evidence: Trial | None, reason: str
     ) -> Rewrite:
         path, change = attempt.spot.path, LineMap(attempt.before, attempt.after)
-        gone = LineMap(attempt.before, self.texts[path]).image(change.gone | {attempt.line})
+        place = attempt.concerned | {attempt.line}
+        gone = LineMap(attempt.before, self.texts[path]).image(change.gone | place)
         before = self._amounts(self.evidence, path, gone)
         rewrite = Rewrite(
             rule=attempt.spot.rule,
@@ -185,7 +188,7 @@ class Search:
         )
         if evidence is None:
             return rewrite
-        new = change.new | change.image([attempt.line])
+        new = change.new | change.image(place)
         after = self._amounts(evidence, path, LineMap(attempt.after, texts[path]).image(new))
         worse = total_syncs(evidence.profile) > total_syncs(self.evidence.profile)
         is_gain = after < before and not worse

@@ -113,6 +113,12 @@ class Draft:
         self._replaced: dict[cst.CSTNode, cst.CSTNode] = {}
         self._before: dict[cst.CSTNode, list[cst.BaseStatement]] = {}
         self._after: dict[cst.CSTNode, list[cst.BaseStatement]] = {}
+        self.concerned: set[int] = set()
+        """Lines that say what they said, and do something else."""
+
+    def concerns(self, node: cst.CSTNode) -> None:
+        """A part that is not written otherwise, and still is what the changes are for."""
+        self.concerned.add(self.source.first_line(node))
 
     def replace(self, node: cst.CSTNode, code: str) -> None:
         """Write another expression in place of one."""

@@ -84,7 +84,9 @@ def refused(capsys, *words: str) -> str:
 @pytest.mark.slow
 def test_a_program_that_fails_is_refused_and_nothing_is_touched(project: Path, capsys) -> None:
     (project / "train.py").write_text("import torch\ninput('which one? ')\n")
-    assert "does not run to its end as it is: it raised EOFError" in refused(capsys, "train.py")
+    answer = refused(capsys, "train.py")
+    assert "does not run to its end as it is: it raised EOFError" in answer
+    assert "it asks for input, which nobody can give it here. Nothing was changed." in answer
     assert git(project, "status", "--porcelain") == " M train.py\n"
 
 

@@ -216,7 +216,7 @@ CASES = {
         """,
         kept=("index-once",),
         syncs=(4, 2),
-        holds=("rows_uploaded = torch.as_tensor(rows, device=states.device)",),
+        holds=("rows = torch.as_tensor(order[start : start + 4], device=states.device)",),
     ),
     "states_that_are_not_final": Case(
         body="""
@@ -248,6 +248,22 @@ CASES = {
         kept=("read-when-needed", "stacked-reads"),
         syncs=(16, 2),
     ),
+    "values_that_nobody_uses": Case(
+        body="""
+        def train():
+            loss = update()
+            last = loss.detach().cpu().numpy()
+            return loss
+
+
+        for step in range(4):
+            loss = train()
+            loss.item()
+        """,
+        kept=("unused-read", "unused-read"),
+        syncs=(8, 0),
+        holds=("loss = update()\n    return loss\n", "    loss = train()\n"),
+    ),
     "list_that_grows": Case(
         body="""
         fractions = []
@@ -260,7 +276,7 @@ CASES = {
         """,
         kept=("read-later",),
         syncs=(6, 2),
-        holds=("fractions += torch.stack(mean_reads).tolist()",),
+        holds=("fractions += torch.stack(fractions_reads).tolist()",),
     ),
 }
 
@@ -278,6 +294,13 @@ def test_programs_are_fixed_and_stay_what_they_are(case: Case, workshop: Worksho
     before, after = search.yardstick.original.profile, search.evidence.profile
     counts = (total_syncs(before) - SETUP, total_syncs(after) - SETUP)
     assert counts == case.syncs
+
+
+def test_an_index_is_credited_with_what_it_saves_where_it_is_used(workshop: Workshop) -> None:
+    text = HEAD.lstrip() + textwrap.dedent(CASES["shuffled_minibatches"].body).lstrip()
+    text = text.replace(" * weights[rows]", "\\\n        * weights[rows]")
+    (kept,) = workshop.search(text).kept
+    assert (kept.before.syncs, kept.after.syncs) == (4, 2)
 
 
 def test_what_is_handed_over_holds_without_checks_and_leaves_nothing_to_fix(

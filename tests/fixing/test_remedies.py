@@ -9,6 +9,25 @@ from syncprobe.fixing.remedies import REMEDIES
 from syncprobe.fixing.remedy import unguarded
 
 REFUSED = {
+    "a value that is used later": (
+        "unused-read",
+        """
+        def train():
+            value = loss.item()  # <-
+            return value
+        """,
+    ),
+    "a value that other modules may use": ("unused-read", "value = loss.item()  # <-\nprint(1)"),
+    "a read that somebody waits for": (
+        "unused-read",
+        """
+        start = time.perf_counter()
+        loss.item()  # <-
+        print(time.perf_counter() - start)
+        """,
+    ),
+    "a read that is all there is": ("unused-read", "for loss in losses:\n    loss.item()  # <-"),
+    "a read of what is computed on the spot": ("unused-read", "step().item()  # <-\nprint(1)"),
     "a comprehension with another use of the element": (
         "element-reads",
         "x = [t.item() + t.sum() for t in row]  # <-",
@@ -429,11 +448,26 @@ for start in range(0, 8, 2):
         """\
 import torch
 for start in range(0, 8, 2):
-    rows = order[start:start + 2]
-    rows_uploaded = torch.as_tensor(rows, device=states.device)
+    rows = torch.as_tensor(order[start:start + 2], device=states.device)
     with torch.no_grad():
-        x = states[rows_uploaded]  # <-
-    y = returns.long()[rows_uploaded] - x
+        x = states[rows]  # <-
+    y = returns.long()[rows] - x
+""",
+    ),
+    "an index that is counted, too": (
+        "index-once",
+        """\
+import torch
+rows = order[:2]
+x = states[rows]  # <-
+y = returns[rows] / len(rows)
+""",
+        """\
+import torch
+rows = order[:2]
+rows_uploaded = torch.as_tensor(rows, device=states.device)
+x = states[rows_uploaded]  # <-
+y = returns[rows_uploaded] / len(rows)
 """,
     ),
     "uploads of a tuple that are made alike": (
@@ -444,13 +478,54 @@ b, c = torch.Tensor(state).to(device), torch.Tensor(done).to(device)  # <-
 """,
         """\
 a = torch.tensor(reward).to(device)
-state_rows = [
-    torch.Tensor(state),
-    torch.Tensor(done),
-]
+state_rows = [torch.Tensor(state), torch.Tensor(done)]
 state_uploaded = torch.cat([each.flatten() for each in state_rows]).to(device)
 state_uploaded = state_uploaded.split([each.numel() for each in state_rows])
 b, c = state_uploaded[0].view(state_rows[0].shape), state_uploaded[1].view(state_rows[1].shape)  # <-
+""",
+    ),
+    "a sum that nobody looks at after the loop": (
+        "read-later",
+        """\
+import torch
+def train():
+    total = 0.0
+    for step in range(9):
+        total += loss.item()  # <-
+        if step % 3 == 2:
+            print(total)
+""",
+        """\
+import torch
+def train():
+    total = 0.0
+    loss_reads = []
+    for step in range(9):
+        loss_reads.append(loss.detach())  # <-
+        if step % 3 == 2:
+            for loss_value in torch.stack(loss_reads).tolist():
+                total += loss_value
+            loss_reads.clear()
+            print(total)
+""",
+    ),
+    "uploads that are cast alike": (
+        "packed-uploads",
+        """\
+a = torch.tensor(actions).unsqueeze(-1).to(device)
+b = torch.tensor(rewards).unsqueeze(-1).float().to(device)  # <-
+c = torch.tensor(dones).float().to(device)
+""",
+        """\
+a = torch.tensor(actions).unsqueeze(-1).to(device)
+rewards_rows = [
+    torch.tensor(rewards).unsqueeze(-1).float(),
+    torch.tensor(dones).float(),
+]
+rewards_uploaded = torch.cat([each.flatten() for each in rewards_rows]).to(device)
+rewards_uploaded = rewards_uploaded.split([each.numel() for each in rewards_rows])
+b = rewards_uploaded[0].view(rewards_rows[0].shape)  # <-
+c = rewards_uploaded[1].view(rewards_rows[1].shape)
 """,
     ),
     "gradients": (

@@ -107,7 +107,7 @@ def _failure(before: Ended, after: Ended) -> Verdict | None:
     if before.interruption is not None and after.interruption is not None:
         return Verdict(
             is_equivalent=None,
-            summary=f"not comparable because both programs fail: {_why(before.interruption)}",
+            summary=f"not comparable because both programs fail: {explained(before.interruption)}",
         )
     place, why = (
         ("first", before.interruption)
@@ -116,12 +116,13 @@ def _failure(before: Ended, after: Ended) -> Verdict | None:
     )
     return Verdict(
         is_equivalent=False,
-        summary=f"NOT identical: only the {place} program fails: {_why(str(why))}",
+        summary=f"NOT identical: only the {place} program fails: {explained(str(why))}",
         differences=(f"The {place} program {why}.",),
     )
 
 
-def _why(interruption: str) -> str:
+def explained(interruption: str) -> str:
+    """How a program ended, with what that means where it asked somebody."""
     if INPUT_ENDED in interruption:
         return f"{interruption}; it asks for input, which nobody can give it here"
     return interruption

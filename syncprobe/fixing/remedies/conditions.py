@@ -1,4 +1,4 @@
-"""Reads that only some turns of a loop need."""
+"""Reads that only some turns of a loop need, or none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import libcst as cst
 from syncprobe.fixing.effects import touches
 from syncprobe.fixing.remedies.reads import certain_reads
 from syncprobe.fixing.remedy import remedy
-from syncprobe.fixing.source import Draft, called, is_plain, names_in, walk
+from syncprobe.fixing.source import Draft, called, is_plain, names_in, owner, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from syncprobe.fixing.source import SourceFile
 
 _RULES: Final = ("SP100", "SP101", "SP103", "SP104", "SP105", "SP106", "SP200", "SP201")
+_READING: Final = frozenset({"item", "cpu", "numpy", "tolist", "detach"})
+_CLOCKS: Final = frozenset(
+    {"time", "perf_counter", "monotonic", "process_time", "Event", "synchronize", "timeit"}
+)
+"""Where these are mentioned, a read may be there to wait."""
 
 
 @remedy("read-when-needed", *_RULES, title="read only where a condition asks for the value")
@@ -67,6 +72,38 @@ def cheap_first(source: SourceFile, line: int) -> Iterator[Draft]:
             yield draft
 
 
+@remedy("unused-read", "SP102", title="left out, because nobody uses the value")
+def left_out(source: SourceFile, line: int) -> Iterator[Draft]:
+    """Leave out a read whose value goes nowhere.
+
+    Before: ``loss.item()`` alone, or ``value = loss.item()`` in a function that does not mention ``value`` again; after:
+    nothing. Where something takes the time the wait may be meant, and a comment above it may be about more.
+    """
+    for statement in source.on_line(line, cst.SimpleStatementLine):
+        scope = source.scope(statement)
+        only = statement.body[0]
+        name, value = _assigned_name(statement), getattr(only, "value", None)
+        is_alone = isinstance(only, cst.Expr) and len(statement.body) == 1
+        is_kept = name is not None and isinstance(scope, cst.FunctionDef)
+        is_unused = is_alone or (is_kept and _mentions(scope, str(name)) == 1)
+        has_comment = any(each.comment for each in statement.leading_lines)
+        if not is_unused or value is None or not _is_bare_read(value) or has_comment:
+            continue
+        mentioned = {each.value for each in walk(scope) if isinstance(each, cst.Name)}
+        if len(source.block(statement)) > 1 and mentioned.isdisjoint(_CLOCKS):
+            draft = Draft(source)
+            draft.remove(statement)
+            yield draft
+
+
+def _is_bare_read(node: cst.BaseExpression) -> bool:
+    """``loss.item()``, ``loss.detach().cpu().numpy()``: nothing but a plain name is asked, and for no more than its value."""
+    is_read, inner = False, owner(node)
+    while inner is not None and called(node) in _READING:
+        is_read, node, inner = True, inner, owner(inner)
+    return is_read and is_plain(node)
+
+
 def _assigned_name(statement: cst.SimpleStatementLine) -> str | None:
     only = statement.body[0] if len(statement.body) == 1 else None
     if isinstance(only, cst.Assign) and len(only.targets) == 1:
@@ -75,8 +112,8 @@ def _assigned_name(statement: cst.SimpleStatementLine) -> str | None:
     return None
 
 
-def _mentions(node: cst.CSTNode, name: str) -> bool:
-    return any(isinstance(each, cst.Name) and each.value == name for each in walk(node))
+def _mentions(node: cst.CSTNode, name: str) -> int:
+    return sum(isinstance(each, cst.Name) and each.value == name for each in walk(node))
 
 
 def _is_only_use(

@@ -11,7 +11,7 @@ from syncprobe.fixing.effects import bound_names, changed_names
 from syncprobe.fixing.guards import guarded
 from syncprobe.fixing.remedies.reads import read_of
 from syncprobe.fixing.remedy import remedy
-from syncprobe.fixing.source import LOOPS, Draft, called, names_in, owner, walk
+from syncprobe.fixing.source import LOOPS, Draft, called, is_plain, names_in, owner, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,13 +60,14 @@ def _deferred(
     source: SourceFile, found: _Collected, loop: cst.For | cst.While, blocks: list[cst.If]
 ) -> Draft:
     draft = Draft(source)
-    reads = source.free_name(found.read.value, "reads")
+    named = found.read.value if is_plain(found.read.value) else cst.Name(found.into)
+    reads = source.free_name(named, "reads")
     draft.add_before(loop, f"{reads} = []")
     value = source.code(found.read.value)
     draft.replace_statement(found.statement, f"{reads}.append({value}.detach())")
     values = f"torch.stack({guarded('scalars', reads)}).tolist()"
     if found.is_sum:
-        each = source.free_name(found.read.value, "value")
+        each = source.free_name(named, "value")
         taken = f"for {each} in {values}:\n    {found.into} += {each}\n"
     else:
         taken = f"{found.into} += {values}\n"
@@ -74,9 +75,28 @@ def _deferred(
         first = block.body.body[0]
         assert isinstance(first, cst.BaseStatement)
         draft.add_before(first, f"{taken}{reads}.clear()\n")
-    indented = "".join(f"    {each}\n" for each in taken.splitlines())
-    draft.add_after(loop, f"if {reads}:\n{indented}")
+    if _is_looked_at_after(source, found.into, loop):
+        indented = "".join(f"    {each}\n" for each in taken.splitlines())
+        draft.add_after(loop, f"if {reads}:\n{indented}")
     return draft
+
+
+def _is_looked_at_after(source: SourceFile, name: str, loop: cst.CSTNode) -> bool:
+    """Somebody may look at a name when a loop has ended: below it, in another turn around it, or from outside."""
+    around = source.ancestors(loop)
+    within = next(
+        each for each in around if isinstance(each, (cst.FunctionDef, cst.Module, *LOOPS))
+    )
+    if not isinstance(within, cst.FunctionDef):
+        return True
+    if any(isinstance(each, (cst.Global, cst.Nonlocal)) for each in walk(within)):
+        return True
+    inside, start = set(walk(loop)), source.first_line(loop)
+    return any(
+        isinstance(each, cst.Name) and each.value == name and each not in inside
+        for each in walk(within)
+        if source.first_line(each) > start
+    )
 
 
 def _collected(statement: cst.SimpleStatementLine) -> _Collected | None:

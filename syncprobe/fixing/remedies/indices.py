@@ -24,9 +24,9 @@ _MAKERS: Final = ("tensor", "as_tensor", "from_numpy", "BoolTensor")
 def uploaded_once(source: SourceFile, line: int) -> Iterator[Draft]:
     """Upload an index where it is made, and use it there.
 
-    Before: ``rows = order[a:b]``, then ``states[rows]`` and ``returns[rows]``; after: ``rows_uploaded =
-    torch.as_tensor(rows, device=states.device)``, and both are indexed with that. It must be an array, a list
-    or a host tensor, and stay what it is.
+    Before: ``rows = order[a:b]``, then ``states[rows]`` and ``returns[rows]``; after: ``rows =
+    torch.as_tensor(order[a:b], device=states.device)``. Where ``rows`` is used otherwise, too, it stays, and ``rows_uploaded``
+    is made of it. It must be an array, a list or a host tensor, and stay what it is.
     """
     if not source.imports("torch"):
         return
@@ -68,16 +68,17 @@ def places_of_mask(source: SourceFile, line: int) -> Iterator[Draft]:
             for each in walk(part)
             if isinstance(each, cst.Subscript) and _index(each) == name
         ]
-        mentions = [
-            each
-            for each in walk(source.scope(node))
-            if isinstance(each, cst.Name) and each.value == name
-        ]
-        if len(mentions) == 1 + len(uses):
+        if _mentions(source, node, name) == 1 + len(uses):
             mask, device = guarded("mask", host[0]), host[1]
             draft = Draft(source)
             draft.replace(value, f"{mask}.nonzero().flatten().to({device})")
             yield draft
+
+
+def _mentions(source: SourceFile, node: cst.CSTNode, name: str) -> int:
+    """How often a name is written in the function that a part is in."""
+    scope = walk(source.scope(node))
+    return sum(isinstance(each, cst.Name) and each.value == name for each in scope)
 
 
 def _assigned(statement: cst.BaseStatement) -> cst.BaseExpression | None:
@@ -111,9 +112,16 @@ def _uploaded(
     uses: Sequence[cst.Subscript],
 ) -> Draft:
     draft = Draft(source)
+    device = f"{source.code(place)}.device"
+    value = _assigned(statement)
+    if value is not None and _mentions(source, statement, name) == 1 + len(uses):
+        index = guarded("index", source.code(value))
+        draft.replace(value, f"torch.as_tensor({index}, device={device})")
+        for use in uses:
+            draft.concerns(use)
+        return draft
     uploaded = source.free_name(cst.Name(name), "uploaded")
     index = guarded("index", name)
-    device = f"{source.code(place)}.device"
     draft.add_after(statement, f"{uploaded} = torch.as_tensor({index}, device={device})")
     for use in uses:
         draft.replace(use.slice[0].slice, uploaded)

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 _RULES: Final = ("SP200", "SP204", "SP206", "SP400", "SP401")
 _MAKERS: Final = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor", "LongTensor")
-_ON_THE_WAY: Final = frozenset({"float", "long", "double", "unsqueeze", "reshape", "view"})
+_SHAPING: Final = frozenset({"unsqueeze", "reshape", "view"})
+_ON_THE_WAY: Final = frozenset({"float", "long", "double"}) | _SHAPING
 """Methods of a host tensor between its making and its upload."""
+SHORT: Final = 60
+"""What is no longer is written on one line."""
 Upload = tuple[cst.BaseStatement, cst.Call, cst.Call]
 """A statement, the call in it that uploads, and what makes the host tensor."""
 
@@ -47,10 +50,19 @@ def packed(source: SourceFile, line: int) -> Iterator[Draft]:
 
 
 def _made_alike(group: list[Upload]) -> Iterator[list[Upload]]:
-    makers = dict.fromkeys(called(_maker(made)) for _, _, made in group)
-    if len(makers) > 1:
-        for maker in makers:
-            yield [each for each in group if called(_maker(each[2])) == maker]
+    ways = dict.fromkeys(_way(made) for _, _, made in group)
+    if len(ways) > 1:
+        for way in ways:
+            yield [each for each in group if _way(each[2]) == way]
+
+
+def _way(made: cst.Call) -> tuple[str, ...]:
+    """What decides about a dtype: how the tensor is made, and what it is cast to."""
+    links, inner = [called(made)], owner(made)
+    while isinstance(inner, cst.Call) and links[-1] in _ON_THE_WAY:
+        made, inner = inner, owner(inner)
+        links.append(called(made))
+    return tuple(link for link in links if link not in _SHAPING)
 
 
 def _as_one(source: SourceFile, group: list[Upload]) -> Draft:
@@ -58,8 +70,9 @@ def _as_one(source: SourceFile, group: list[Upload]) -> Draft:
     first, move, made = group[0]
     whole, parts = source.free_name(_data(made), "rows"), source.free_name(_data(made), "uploaded")
     device = guarded("device", source.code(move.args[0].value))
-    listed = "".join(f"    {source.code(each)},\n" for _, _, each in group)
-    rows = guarded("packable", f"[\n{listed}]")
+    codes = [source.code(each) for _, _, each in group]
+    short, long = f"[{', '.join(codes)}]", "".join(f"    {code},\n" for code in codes)
+    rows = guarded("packable", short if len(short) <= SHORT else f"[\n{long}]")
     draft.add_before(
         first,
         f"{whole} = {rows}\n"

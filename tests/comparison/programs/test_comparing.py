@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -207,11 +209,43 @@ def test_what_a_killed_process_left_behind_is_removed_by_the_next() -> None:
     assert not leftovers()
 
 
+def test_a_folder_whose_maker_was_killed_before_holding_it_is_removed_in_the_end() -> None:
+    base = Path(tempfile.mkdtemp(prefix=PREFIX))
+    (base / ".owner.new").touch()
+    with scratch_folder():
+        assert base.exists(), "its maker may be at work"
+    os.utime(base, (0, 0))
+    with scratch_folder():
+        assert not base.exists()
+
+
+@pytest.mark.parametrize("function", ["mkdtemp", "rmtree"])
+def test_an_interrupt_leaves_no_folder_behind(
+    function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes when the folder was just made, or is about to be removed."""
+    module = tempfile if function == "mkdtemp" else shutil
+    original = getattr(module, function)
+
+    def interrupting(*args: Any, **rest: Any) -> Any:
+        monkeypatch.setattr(module, function, original)
+        made = original(*args, **rest) if function == "mkdtemp" else None
+        signal.raise_signal(signal.SIGINT)
+        return made or original(*args, **rest)
+
+    monkeypatch.setattr(module, function, interrupting)
+    with pytest.raises(KeyboardInterrupt), scratch_folder() as folder:
+        (folder / "train.py").touch()
+    assert not leftovers()
+
+
 def interrupted(
     repository: Path, number: signal.Signals, is_time: Callable[[subprocess.Popen[bytes]], bool]
 ) -> None:
     """A comparison that is ended when it is time."""
     words = ["compare", "main~1..main", "--rounds", "1", "--", "train.py"]
+    # Shells start what is in the background without, and whoever is started here inherits that.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, "-m", "syncprobe", *words],
         cwd=repository,
@@ -223,6 +257,9 @@ def interrupted(
         time.sleep(0.02)
     process.send_signal(number)
     process.wait()
+    signal.signal(signal.SIGINT, handler)
+    # Only who is killed cannot clean up.
+    assert number is signal.SIGKILL or not leftovers()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda each: each.name)
