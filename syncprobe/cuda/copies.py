@@ -13,6 +13,7 @@ import torch
 
 from syncprobe.cuda.rule import (
     PAGEABLE_ASYNC,
+    PINNED,
     Call,
     DeviceRule,
     Effect,
@@ -108,9 +109,12 @@ def _crossing(
     kind: EventKind, host: Any, nbytes: int, place: Placement, *, is_async: bool
 ) -> Effect:
     """One memcpy between the sides; ``host`` is its host tensor, or None for a temporary."""
-    is_free = is_async and host is not None and place.is_pinned(host)
-    mark = PAGEABLE_ASYNC if is_async and not is_free else ""
-    return Effect(kind, is_blocking=not is_free, nbytes=nbytes, mark=mark)
+    is_pinned = host is not None and place.is_pinned(host)
+    if is_async:
+        mark = "" if is_pinned else PAGEABLE_ASYNC
+    else:
+        mark = PINNED if is_pinned else ""
+    return Effect(kind, is_blocking=not (is_async and is_pinned), nbytes=nbytes, mark=mark)
 
 
 def _is_laid_out_alike(destination: Any, origin: Any) -> bool:

@@ -13,6 +13,9 @@ PAGEABLE_ASYNC: Final = "pageable async"
 """The mark of copies that were asked not to block and go through pageable memory: whether the host
 waits for the device is the driver's choice, so they count as blocking and say so."""
 
+PINNED: Final = "pinned"
+"""The mark of copies that wait although their host side is pinned: nobody asked them not to."""
+
 
 class HostOperands(enum.Enum):
     """Which host tensors an operator accepts next to device tensors."""

@@ -71,6 +71,7 @@ PRECEDENCE: Final[tuple[tuple[Rule, Predicate], ...]] = (
     (transfers.HOST_RANDOM, transfers.is_host_random),
     (transfers.UPDATE_UPLOAD, transfers.is_update_upload),
     (conversions.LIST_TO_DEVICE, conversions.is_list_to_device),
+    (transfers.PINNED_UPLOAD, transfers.is_pinned_upload),
     (transfers.STEP_UPLOAD, transfers.is_step_upload),
     (transfers.TRANSFER, transfers.is_transfer),
     # What does not block.

@@ -127,6 +127,11 @@ def is_upload(site: Site) -> bool:
     return site.kind is EventKind.COPY_TO_DEVICE and site.is_blocking
 
 
+def is_pinned(site: Site) -> bool:
+    """The host's side of a copy is pinned memory, and the host waits nevertheless."""
+    return site.operation.endswith(" (pinned)")
+
+
 def is_implicit(site: Site) -> bool:
     """The host waits because a shape or a value depends on device data."""
     return site.kind is EventKind.IMPLICIT_SYNC and site.is_blocking

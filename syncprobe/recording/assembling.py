@@ -132,7 +132,8 @@ def _run(recording: Recording, extras: Extras, notes: tuple[str, ...]) -> Run:
         warmup=recording.warmup,
         notes=(
             *run.notes,
-            *blind_spots.notes(recording),
+            # A program that was interrupted may have had no time to use it.
+            *(blind_spots.notes(recording) if run.is_complete else ()),
             *recorder.notes,
             *_unsettled(recorder.sums),
             *notes,

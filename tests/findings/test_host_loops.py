@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from syncprobe.events import EventKind
 from tests.findings.conftest import Project, launch, region, site
 
@@ -43,5 +45,8 @@ def test_regions_without_times_are_no_finding(project: Project) -> None:
     assert project.examine(regions={"env": region()}).findings == ()
 
 
-def test_what_no_mark_covers_is_not_judged(project: Project) -> None:
-    assert project.examine(regions={"other": region(modelled_ms_per_step=9.0)}).findings == ()
+@pytest.mark.parametrize("name", ["other", "backward", "optimizer"])
+def test_what_no_mark_covers_and_torchs_own_code_are_not_judged(
+    project: Project, name: str
+) -> None:
+    assert project.examine(regions={name: region(modelled_ms_per_step=9.0)}).findings == ()

@@ -62,6 +62,7 @@ def test_ids_stay_what_they_are() -> None:
         "SP205": "Random numbers drawn on the host and uploaded",
         "SP206": "Pageable upload in every step",
         "SP207": "Read-back of the decision",
+        "SP208": "Upload from pinned memory that waits",
         "SP300": "Operation that waits for the device",
         "SP301": "Argument validation in a distribution",
         "SP302": "Boolean mask selects from a device tensor",

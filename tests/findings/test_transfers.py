@@ -99,6 +99,15 @@ class TestStepUpload:
         assert project.rule(upload(count=2), steps=0) == "SP206"
 
 
+class TestPinnedUpload:
+    def test_applies_to_pinned_memory_that_is_waited_for(self, project: Project) -> None:
+        assert project.rule(upload(operation="aten::_to_copy (pinned)")) == "SP208"
+
+    def test_does_not_apply_outside_the_steps(self, project: Project) -> None:
+        pinned = upload(operation="aten::_to_copy (pinned)", per_step=0.0, count=24)
+        assert project.rule(pinned) == "SP200"
+
+
 class TestDecision:
     @pytest.mark.parametrize("make", [site, copy_to_host])
     def test_applies_to_reads_that_are_all_needed(self, project: Project, make) -> None:

@@ -132,3 +132,11 @@ def test_tools_are_none_of_the_program(command):
     with syncprobe.record(device="sim") as recording:
         subprocess.run(command, check=True)
     assert told.NOTE not in recording.profile().run.notes
+
+
+def test_a_program_that_raises_at_once_is_not_told_to_use_the_device(tmp_path: Path) -> None:
+    script = tmp_path / "early.py"
+    script.write_text("raise ValueError\n", encoding="utf-8")
+    run = syncprobe.run(str(script), device="sim").run
+    assert run.interruption
+    assert UNUSED_DEVICE not in run.notes

@@ -237,6 +237,13 @@ def test_a_program_that_never_used_the_device_is_told_so():
     assert "None: no event was recorded." in screen
 
 
+def test_a_program_that_ended_too_early_is_not_asked_for_its_device():
+    run = replace(factories.empty_profile().run, is_complete=False, interruption="raised ValueError")
+    screen = render(factories.empty_profile(run=run))
+    assert "Cannot tell: the program ended before it used the device." in screen
+    assert "Did the program ask" not in screen
+
+
 def test_an_excused_finding_is_not_what_to_do_first():
     findings = (
         factories.finding(rule="SP301", cost_us_modelled=900.0, is_allowed=True),

@@ -87,7 +87,7 @@ def _is_below(context: Context, path: str) -> bool:
     return any(frame.path.startswith(path) for frame in frames(context.site))
 
 
-_UPLOAD_RULES: Final = frozenset({"SP200", "SP202", "SP204", "SP206"})
+_UPLOAD_RULES: Final = frozenset({"SP200", "SP202", "SP204", "SP206", "SP208"})
 _UPLOADS: Final = frozenset({TRAINER_UPLOAD, ACCELERATE_UPLOAD, LIGHTNING_UPLOAD})
 _OFFERS: Final[dict[str, Callable[[str, Context], bool]]] = {
     LIBRARY_DISTRIBUTION: _is_library_distribution,

@@ -20,8 +20,8 @@ SMALLEST_US: Final = 200.0
 """Per step; below this a region does nothing that a loop would be behind: it prints, it appends."""
 LARGEST_US_PER_EVENT: Final = 200.0
 """Calling an operation takes the host some time as well, which is no loop of the program's."""
-UNMARKED: Final = "other"
-"""The region of what no mark covers: too much of everything to say something about."""
+NOT_JUDGED: Final = frozenset({"other", "backward", "optimizer"})
+"""What no mark covers is too much of everything to say something about; the other two are torch's own code."""
 
 HOST_REGION: Final = register(
     Rule(
@@ -77,7 +77,7 @@ def dominant_regions(
     for name, region in regions.items():
         host_us = _region_us(region, has_model) - sum(costs[name])
         has_launches = region.per_step.get(EventKind.LAUNCH, 0.0) > 0
-        if name == UNMARKED or (has_launches and not has_model):
+        if name in NOT_JUDGED or (has_launches and not has_model):
             continue
         if host_us < max(SMALLEST_US, LARGEST_US_PER_EVENT * _events(region)):
             continue

@@ -206,6 +206,33 @@ DECISION_READ_BACK: Final = register(
 )
 
 
+PINNED_UPLOAD: Final = register(
+    Rule(
+        id="SP208",
+        title="Upload from pinned memory that waits",
+        plan_step=3,
+        sync_class=SyncClass.AVOIDABLE,
+        flags="`.to(device)` of pinned memory without `non_blocking=True`, step after step.",
+        why=(
+            "The device can read pinned memory by itself, but a copy that is not asked to go on without the host waits "
+            "for all earlier work and for its own end."
+        ),
+        example=code("""
+            for x, y in DataLoader(dataset, pin_memory=True):
+                x, y = x.to(device), y.to(device)
+        """),
+        instead=code("""
+            for x, y in DataLoader(dataset, pin_memory=True):
+                x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
+        """),
+        advice=(
+            "Add `non_blocking=True`: the memory is pinned already. A buffer of your own is filled again only when its "
+            "last copy is over."
+        ),
+    )
+)
+
+
 def is_decision(context: Context) -> bool:
     """SP207."""
     return operations.is_read(context.site) and context.is_needed
@@ -265,6 +292,11 @@ def is_step_upload(context: Context) -> bool:
     # What a backward pass uploads for itself is not the program's to pin.
     is_own = operations.is_upload(context.site) and not operations.is_backward(context.site)
     return is_own and context.keeps_happening
+
+
+def is_pinned_upload(context: Context) -> bool:
+    """SP208."""
+    return is_step_upload(context) and operations.is_pinned(context.site)
 
 
 def is_transfer(context: Context) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from syncprobe.fixing.source import SourceFile
 
-_RULES: Final = ("SP200", "SP202", "SP204", "SP206")
+_RULES: Final = ("SP200", "SP202", "SP204", "SP206", "SP208")
 _TIGHT: Final = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
 
 

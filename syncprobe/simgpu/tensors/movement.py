@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from syncprobe.cuda.copies import copy_effects
+from syncprobe.cuda.rule import PINNED
 from syncprobe.simgpu import errors
 from syncprobe.simgpu.session import active
 from syncprobe.simgpu.tensors.dispatch import PLACEMENT
@@ -94,7 +95,7 @@ def _to_device(tensor: torch.Tensor, args: Any, kwargs: dict[str, Any]) -> Any:
         return _base_to(tensor, *args, **kwargs)
     if len(args) == 1 and not kwargs:
         # By far the most common call: same type, same layout, blocking.
-        return upload(tensor.detach().clone(), "aten::copy_")
+        return upload(tensor.detach().clone(), _FROM_PINNED if is_pinned(tensor) else "aten::copy_")
     kwargs.pop("copy", None)
     _, dtype, is_async, memory_format = _parse(*args, **kwargs)
     wanted = dtype if dtype is not None else tensor.dtype
@@ -106,6 +107,7 @@ def _to_device(tensor: torch.Tensor, args: Any, kwargs: dict[str, Any]) -> Any:
     return shown
 
 
+_FROM_PINNED = f"aten::copy_ ({PINNED})"
 _PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
 
 
