@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 import tempfile
-import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,19 +14,15 @@ from syncprobe.interrupts import finish, uninterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import IO
 
 PREFIX: Final = "syncprobe-run-"
-LOCK: Final = ".owner"
-NAMED_WITHIN_S: Final = 3600.0
-"""Whoever has not named its lock by then was killed while making the folder."""
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """An empty folder outside of any project; what killed processes left behind is removed first."""
     sweep()
-    held: list[tuple[Path, IO[str]]] = []
+    held: list[tuple[Path, int]] = []
     try:
         with uninterrupted():
             held.append(_held_folder())
@@ -41,33 +37,29 @@ def sweep() -> None:
     """Remove the folders whose owner is no more: nobody holds their lock."""
     for base in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if not (base / LOCK).exists():
-                if time.time() - base.stat().st_mtime > NAMED_WITHIN_S:
-                    shutil.rmtree(base, ignore_errors=True)
-                continue
-            with (base / LOCK).open("r+") as lock:
-                if _is_free(lock):
-                    shutil.rmtree(base, ignore_errors=True)
+            lock = os.open(base, os.O_RDONLY)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(base, ignore_errors=True)
+            finally:
+                os.close(lock)
 
 
-def _held_folder() -> tuple[Path, IO[str]]:
-    base = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
-    lock = (base / f"{LOCK}.new").open("w")
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    # Named only now: nobody can find it before it is held.
-    (base / f"{LOCK}.new").rename(base / LOCK)
-    return base, lock
+def _held_folder() -> tuple[Path, int]:
+    """A new folder and its lock; whoever sweeps between the two takes the folder away, and another is made."""
+    while True:
+        base = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
+        with suppress(FileNotFoundError):
+            lock = os.open(base, os.O_RDONLY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if base.exists():
+                return base, lock
+            os.close(lock)
 
 
-def _give_up(held: list[tuple[Path, IO[str]]]) -> None:
-    for base, lock in held:
+def _give_up(held: list[tuple[Path, int]]) -> None:
+    while held:
+        base, lock = held[-1]
         shutil.rmtree(base, ignore_errors=True)
-        lock.close()
-
-
-def _is_free(lock: IO[str]) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        os.close(lock)
+        held.pop()

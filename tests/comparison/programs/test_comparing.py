@@ -21,7 +21,7 @@ import pytest
 import syncprobe
 from syncprobe.cli import main
 from syncprobe.comparison.programs.judging import Ended, verdict_of
-from syncprobe.targets.places.scratch import PREFIX, scratch_folder
+from syncprobe.targets.places.scratch import PREFIX, scratch_folder, sweep
 from syncprobe.targets.running import RunOptions, run
 from tests.comparison.programs.history import make_repository
 
@@ -202,21 +202,27 @@ def test_a_budget_is_held_against_a_revision(
 def test_what_a_killed_process_left_behind_is_removed_by_the_next() -> None:
     with scratch_folder() as folder:
         (folder.parent.parent / f"{PREFIX}gone").mkdir(exist_ok=True)
-        (folder.parent.parent / f"{PREFIX}gone" / ".owner").touch()
         with scratch_folder():
             assert leftovers() >= {folder.parent.name}
             assert f"{PREFIX}gone" not in leftovers()
     assert not leftovers()
 
 
-def test_a_folder_whose_maker_was_killed_before_holding_it_is_removed_in_the_end() -> None:
-    base = Path(tempfile.mkdtemp(prefix=PREFIX))
-    (base / ".owner.new").touch()
-    with scratch_folder():
-        assert base.exists(), "its maker may be at work"
-    os.utime(base, (0, 0))
-    with scratch_folder():
-        assert not base.exists()
+def test_a_folder_that_is_swept_before_it_is_held_is_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    original, made = tempfile.mkdtemp, []
+
+    def swept(*args: Any, **rest: Any) -> str:
+        made.append(original(*args, **rest))
+        if len(made) == 1:
+            sweep()
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", swept)
+    with scratch_folder() as folder:
+        assert [Path(each).exists() for each in made] == [False, True]
+        assert folder.parent == Path(made[1]).resolve()
 
 
 @pytest.mark.parametrize("function", ["mkdtemp", "rmtree"])
