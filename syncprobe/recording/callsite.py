@@ -141,19 +141,16 @@ class CallSiteFinder:
 
     def _number_known(self, frame: FrameType, callers: list[tuple[FrameType, int]]) -> int:
         """The number of the frames above one that may have called those seen last, or been called by them."""
-        for place in range(len(callers) - 1, -1, -1):
-            known, number = callers[place]
-            if known is frame:
-                del callers[place + 1 :]
-                return number
         caller = self._caller(frame) if len(callers) < MAX_DEPTH else None
-        for place in range(len(callers) - 1, -1, -1):
-            known, above = callers[place]
+        while callers:
+            known, number = callers[-1]
             if known is caller:
-                del callers[place + 1 :]
-                number = self._extended(id(known.f_code), known.f_lasti, above)
+                number = self._extended(id(known.f_code), known.f_lasti, number)
                 callers.append((frame, number))
                 return number
+            if known is frame:
+                return number
+            callers.pop()
         return self._number(frame, callers)
 
     def _number(self, frame: FrameType, callers: list[tuple[FrameType, int]]) -> int:

@@ -15,7 +15,7 @@ import syncprobe
 from syncprobe.clock import SystemClock
 from syncprobe.cuda.costs import TwoClocks
 from syncprobe.cuda.specs import SPECS
-from syncprobe.recording.callsite import CallSiteFinder
+from syncprobe.recording.callsite import CallSiteFinder, Memo
 from syncprobe.recording.recorder import Recorder
 from syncprobe.simgpu import SimulatedDevice
 from syncprobe.simgpu.host_calls import host_call
@@ -97,11 +97,11 @@ def layers() -> Iterator[tuple[str, float]]:
 
 def parts() -> Iterator[tuple[str, float]]:
     """What the simulated device and the recorder do for one operator."""
-    host, memory, finder = torch.ones(8, 8), Memory(), CallSiteFinder()
+    host, memory, finder, memo = torch.ones(8, 8), Memory(), CallSiteFinder(), Memo()
     yield "run on the host", microseconds(lambda: ADD(host, host))
     yield "the wrapper of the result", microseconds(lambda: wrap(host, None))
     yield "its memory, taken and given back", microseconds(lambda: Block(memory, 256))
-    yield "the line that asked", microseconds(lambda: finder.find(sys._getframe()))
+    yield "the line that asked", microseconds(lambda: finder.find(sys._getframe(), memo))
     modelling = _recorder(finder, TwoClocks(SPECS["t4"]))
     yield "the program's time stopped and started", microseconds(lambda: _paused(modelling))
     adding = microseconds(lambda: _launch(_recorder_without))
