@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from syncprobe.events import EventSum
     from syncprobe.profiles.host import OwnTime
     from syncprobe.profiles.model import Digest
+    from syncprobe.recording.kept.tally import Times
     from syncprobe.recording.session import Recording
-    from syncprobe.recording.tally import Times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

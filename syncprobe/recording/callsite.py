@@ -9,9 +9,11 @@ of a profile can act on, and the frames above tell who called them.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 import sysconfig
 from bisect import bisect_right
+from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -26,8 +28,12 @@ NOWHERE: Final = CallSite(path="<no user code>", line=0, function="")
 """The site of work that no frame of user code asked for, such as a library's own thread."""
 
 LIBRARIES: Final = ("torch", "functorch", "numpy", "tensordict", "_pytest", "pluggy")
-MAX_KEY: Final = 2 * 48
-"""How deep a stack is looked at: two entries per user frame."""
+MAX_DEPTH: Final = 48
+"""How many user frames above another one are looked at."""
+NOBODY: Final = 0
+"""The number of no frames above."""
+_RESUMABLE: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""Frames of such code go on with other callers than they began with."""
 OWN_CODE: Final = ""
 """Stands for syncprobe's own frames, which are neither the user's nor an entry into a library."""
 
@@ -36,14 +42,16 @@ UNKNOWN_ORIGIN: Final = Origin(stack=(NOWHERE,), entry="")
 
 
 class Memo:
-    """The frame that asked last, and who called it: while it runs, its callers stay where they are."""
+    """The frame that asked last, and those that called it: while it runs, they stay where they are."""
 
-    __slots__ = ("frame", "origins")
+    __slots__ = ("callers", "frame", "origins")
 
     def __init__(self) -> None:
         self.frame: FrameType | None = None
         self.origins: dict[tuple[int, int], Origin] = {}
         """What is known of this frame, by its instruction and by what it called."""
+        self.callers: list[tuple[FrameType, int]] = []
+        """User frames that were seen calling each other, this one last, each with the number of those above."""
 
 
 class _LineTable:
@@ -84,8 +92,11 @@ class CallSiteFinder:
         self._paths: dict[int, str | None] = {}
         self._codes: dict[int, CodeType] = {}
         self._lines: dict[int, _LineTable] = {}
-        self._origins: dict[tuple[int, ...], dict[tuple[int, int], Origin]] = {}
-        """By the code that runs and by who called it."""
+        self._numbers: dict[tuple[int, int, int], int] = {}
+        """Stacks of user frames: by the innermost, its instruction, and the number of those above."""
+        self._origins: defaultdict[tuple[int, int], dict[tuple[int, int], Origin]]
+        self._origins = defaultdict(dict)
+        """By the code that runs and by the number of who called it."""
         self._equal_origins: dict[Origin, Origin] = {}
         self.outermost: FrameType | None = None
         """Frames above this one are not looked at: what called the recording is of no interest."""
@@ -113,26 +124,74 @@ class CallSiteFinder:
             frame = frame.f_back
         else:
             return None
-        if memo is None or memo.frame is not frame:
-            above = self._above(frame)
-            origins = self._origins.setdefault((identity, *above), {})
-            if memo is not None:
-                memo.frame, memo.origins = frame, origins
-        else:
+        if memo is None or frame.f_code.co_flags & _RESUMABLE:
+            origins = self._origins[identity, self._number(frame, [])]
+        elif memo.frame is frame:
             origins = memo.origins
+        else:
+            origins = self._origins[identity, self._number_known(frame, memo.callers)]
+            memo.frame, memo.origins = frame, origins
         # A frame is at one instruction, and whoever called it stays where it is.
         origin = origins.get((frame.f_lasti, entry))
         if origin is None:
-            origin = self._build(frame, 1 + len(self._above(frame)) // 2, entry)
+            origin = self._build(frame, 1 + len(self._above(frame)), entry)
             origin = self._equal_origins.setdefault(origin, origin)
             origins[frame.f_lasti, entry] = origin
         return origin
 
-    def _above(self, frame: FrameType) -> tuple[int, ...]:
-        """Code objects and instructions of the user frames that called this one."""
+    def _number_known(self, frame: FrameType, callers: list[tuple[FrameType, int]]) -> int:
+        """The number of the frames above one that may have called those seen last, or been called by them."""
+        caller = self._caller(frame) if len(callers) < MAX_DEPTH else None
+        while callers:
+            known, number = callers[-1]
+            if known is caller:
+                number = self._extended(id(known.f_code), known.f_lasti, number)
+                callers.append((frame, number))
+                return number
+            if known is frame:
+                return number
+            callers.pop()
+        return self._number(frame, callers)
+
+    def _number(self, frame: FrameType, callers: list[tuple[FrameType, int]]) -> int:
+        """The number of the frames above one; remembers those of all of them, unless there are too many."""
+        above = self._above(frame)
+        number = NOBODY
+        callers.clear()
+        for known in reversed(above):
+            if len(above) < MAX_DEPTH and not known.f_code.co_flags & _RESUMABLE:
+                callers.append((known, number))
+            number = self._extended(id(known.f_code), known.f_lasti, number)
+        callers.append((frame, number))
+        return number
+
+    def _extended(self, identity: int, instruction: int, above: int) -> int:
+        """The number of frames that one more was called by."""
+        numbers = self._numbers
+        key = (identity, instruction, above)
+        number = numbers.get(key)
+        if number is None:
+            number = numbers[key] = len(numbers) + 1
+        return number
+
+    def _caller(self, frame: FrameType) -> FrameType | None:
+        """The user frame that called this one, if any."""
         paths, outermost = self._paths, self.outermost
-        key: list[int] = []
-        while frame is not outermost and len(key) < MAX_KEY:
+        while frame is not outermost:
+            caller = frame.f_back
+            if caller is None:
+                return None
+            frame = caller
+            identity = id(frame.f_code)
+            if paths[identity] if identity in paths else self._learn(frame.f_code):
+                return frame
+        return None
+
+    def _above(self, frame: FrameType) -> list[FrameType]:
+        """The user frames that called this one, the innermost first."""
+        paths, outermost = self._paths, self.outermost
+        above: list[FrameType] = []
+        while frame is not outermost and len(above) < MAX_DEPTH:
             caller = frame.f_back
             if caller is None:
                 break
@@ -140,9 +199,8 @@ class CallSiteFinder:
             identity = id(frame.f_code)
             path = paths[identity] if identity in paths else self._learn(frame.f_code)
             if path:
-                key.append(identity)
-                key.append(frame.f_lasti)
-        return tuple(key)
+                above.append(frame)
+        return above
 
     def _build(self, frame: FrameType | None, depth: int, entry: int) -> Origin:
         """The origin that ``depth`` user frames make, from this frame outwards."""

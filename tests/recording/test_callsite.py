@@ -4,13 +4,13 @@ import contextlib
 import json
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from syncprobe.events import EventKind, Origin
-from syncprobe.recording.callsite import CallSiteFinder, relative_path
+from syncprobe.recording.callsite import CallSiteFinder, Memo, relative_path
 from syncprobe.recording.recorder import Recorder
 
 ROOT = Path(__file__).parents[2]
@@ -126,3 +126,49 @@ def test_libraries_that_are_not_torch_are_user_code(finder: CallSiteFinder, tmp_
     exec(compile(source, str(site_packages / "x.py"), "exec"), namespace)
     origin = namespace["call"](lambda: find_here(finder))
     assert any(frame.path.endswith("x.py") for frame in origin.stack)
+
+
+class Asking:
+    """Asks with a memo and without one, from frames that call each other in several ways."""
+
+    def __init__(self, finder: CallSiteFinder) -> None:
+        self.memo = Memo()
+        self._finder = finder
+        self.answers: list[tuple[Origin | None, Origin | None]] = []
+
+    def ask(self) -> None:
+        frame = sys._getframe(1)
+        self.answers.append((self._finder.find(frame, self.memo), self._finder.find(frame)))
+
+    def descend(self, depth: int) -> None:
+        self.ask()
+        if depth:
+            self.descend(depth - 1)
+            self.ask()
+            list(map(self.descend, [depth - 2] if depth > 1 else []))
+        self.ask()
+
+    def generate(self) -> Iterator[None]:
+        while True:
+            self.ask()
+            self.descend(1)
+            yield
+
+
+def test_what_is_remembered_of_callers_changes_no_answer(finder: CallSiteFinder) -> None:
+    asking = Asking(finder)
+    asking.descend(5)
+    asking.descend(5)
+    asking.ask()
+    assert len(asking.answers) > 50
+    assert all(remembered is found for remembered, found in asking.answers)
+
+
+def test_a_generator_goes_on_with_other_callers(finder: CallSiteFinder) -> None:
+    asking = Asking(finder)
+    steps = asking.generate()
+    next(steps)
+    next(steps)
+    assert all(remembered is found for remembered, found in asking.answers)
+    lines = {origin.stack[1].line for origin, _ in asking.answers if origin is not None}
+    assert len(lines) > 1

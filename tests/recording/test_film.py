@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from syncprobe.events import EventKind
 from syncprobe.profiles.timeline import timeline_of
-from syncprobe.recording.film import MAX_FILMS, MAX_MOMENTS
+from syncprobe.recording.kept.film import MAX_FILMS, MAX_MOMENTS
 
 if TYPE_CHECKING:
     from syncprobe.profiles.model import Timeline

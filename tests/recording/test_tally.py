@@ -8,7 +8,7 @@ import pytest
 
 from syncprobe.events import DEFAULT_REGION, EventKind, EventSum
 from syncprobe.recording.callsite import UNKNOWN_ORIGIN
-from syncprobe.recording.tally import SPIKE_NS, Tally
+from syncprobe.recording.kept.tally import SPIKE_NS, Tally
 
 EVENTS = 1_000
 SPIKE = SPIKE_NS // 2

@@ -26,7 +26,7 @@ FEW_STEPS: Final = 12
 VERY_FEW_STEPS: Final = 6
 """So many whatever it costs, unless a single one is too large."""
 SPARSE: Final = 10
-"""After those, so many steps pass for each one that is watched: it takes about a third longer than others."""
+"""After those, so many steps pass for each one that is watched: it takes longer than others, by a third or more."""
 BUDGET_NS: Final = 2_000_000_000
 """What watching may cost in all."""
 MAX_OPERATORS: Final = 20_000

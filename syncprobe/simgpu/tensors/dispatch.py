@@ -58,7 +58,10 @@ def _from_torch(
     cls: Any, overload: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
 ) -> Any:
     """What torch calls for every operator; most are of two sorts, for which this is all there is."""
-    plan = plans.get(id(overload)) or plan_for(overload)
+    try:
+        plan = plans[id(overload)]
+    except KeyError:
+        plan = plan_for(overload)
     session = active.session
     if kwargs or session is None or thread.place == INSIDE or _has_function_mode():
         return dispatch(overload, args, kwargs if kwargs is not None else {})
@@ -149,15 +152,16 @@ def _run_plain(
     for value in args:
         kind = type(value)
         if kind is DeviceTensor:
-            host = value._host
-            nbytes += host.nbytes
-            hosts.append(host)
-        elif kind in _NUMBERS or (kind is list and value and type(value[0]) is int):
-            hosts.append(value)
-        elif kind is list or isinstance(value, _Tensor):
+            value = value._host  # noqa: PLW2901  # appended once for all sorts
+            nbytes += value.nbytes
+        elif kind in _NUMBERS:
+            pass
+        elif kind is list:
+            if not value or type(value[0]) is not int:
+                return None
+        elif isinstance(value, _Tensor):
             return None
-        else:
-            hosts.append(value)
+        hosts.append(value)
     result = plan.run(*hosts)
     size = result.nbytes
     flops = 0 if plan.flops is None or not size else plan.flops(*hosts, result=result)

@@ -9,6 +9,7 @@ import torch
 
 from syncprobe.cuda.rules import NOT_ON_CUDA, is_view, rule_for
 from syncprobe.simgpu import errors
+from syncprobe.simgpu.host_calls import host_call
 from syncprobe.simgpu.tensors.composites import COMPOSITES, WHOLE, run_composite
 from syncprobe.simgpu.tensors.plain_branches import PLAIN_BRANCHES, in_parts
 
@@ -51,7 +52,7 @@ class OperatorPlan:
         if ("nested" in name or "jagged" in name) and name not in _MAY_BE_NESTED:
             raise errors.no_nested()
         rule = rule_for(overload)
-        self.run = _runner(overload)
+        self.run = host_call(overload)
         self.overload = overload
         self.operation: str = schema.name
         self.rule = rule
@@ -131,86 +132,6 @@ def _is_composite(overload: Any) -> bool:
         overload._can_decompose()
         and not torch._C._dispatch_has_kernel_for_dispatch_key(name, "CPU")
     )
-
-
-def _runner(overload: Any) -> Any:
-    """The operator on the host, also for types that only CUDA has kernels for."""
-    if _is_wider_product(overload):
-        return _wider_product(overload)
-    if overload._schema.name.removeprefix("aten::") in _OF_MORE_TYPES:
-        return _widening(overload)
-    return overload._op
-
-
-_OF_MORE_TYPES = frozenset(
-    {
-        "_upsample_bilinear2d_aa",
-        "_upsample_bilinear2d_aa_backward",
-        "avg_pool3d",
-        "avg_pool3d_backward",
-        "histc",
-        "multi_margin_loss",
-        "multi_margin_loss_backward",
-        "multilabel_margin_loss_backward",
-        "multilabel_margin_loss_forward",
-        "round",
-        "rrelu_with_noise",
-    }
-)
-"""Operators that CUDA has for integers or half precision and the host has not (torch's operator
-database: the types of CUDA without those of the CPU)."""
-
-_WIDER = {
-    torch.float16: torch.float32,
-    torch.bfloat16: torch.float32,
-    **dict.fromkeys(
-        (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64), torch.float64
-    ),
-}
-
-
-def _widening(overload: Any) -> Any:
-    """Compute in a wider type what the host has no kernel for, and round the results."""
-    plain = overload._op
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return plain(*args, **kwargs)
-        except NotImplementedError:
-            narrow = next(value.dtype for value in args if isinstance(value, torch.Tensor))
-            if narrow not in _WIDER or kwargs:
-                raise
-        wide = _WIDER[narrow]
-
-        def converted(value: Any, known: torch.dtype, wanted: torch.dtype) -> Any:
-            is_concerned = isinstance(value, torch.Tensor) and value.dtype == known
-            return value.to(wanted) if is_concerned else value
-
-        found = plain(*(converted(value, narrow, wide) for value in args))
-        if isinstance(found, torch.Tensor):
-            return converted(found, wide, narrow)
-        return tuple(converted(value, wide, narrow) for value in found)
-
-    return run
-
-
-def _is_wider_product(overload: Any) -> bool:
-    """True for products of half precision with a single precision result: only CUDA has them."""
-    return overload._overloadname in {"dtype", "dtype_out"} and overload._schema.name in {
-        f"aten::{name}" for name in ("mm", "bmm", "addmm", "baddbmm")
-    }
-
-
-def _wider_product(overload: Any) -> Any:
-    packet = overload.overloadpacket
-    matrices = 3 if "add" in overload._schema.name else 2
-
-    def run(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        widened = [matrix.to(args[matrices]) for matrix in args[:matrices]]
-        result = packet(*widened, **kwargs)
-        return result if out is None else out.copy_(result)
-
-    return run
 
 
 _MAY_BE_NESTED = frozenset(

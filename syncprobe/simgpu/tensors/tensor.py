@@ -215,6 +215,8 @@ class DeviceTensor(torch.Tensor):
 
 _make = torch.Tensor._make_wrapper_subclass
 _is_inference_mode = torch.is_inference_mode_enabled
+_STRIDED = torch.strided
+"""The only layout there is on the device."""
 
 
 def _keys(*names: str) -> torch._C.DispatchKeySet:
@@ -268,7 +270,7 @@ def wrap(
         host.storage_offset(),
         None,
         host.dtype,
-        host.layout,
+        _STRIDED,
         BACKEND_DEVICE,
         False,
         False,

@@ -10,7 +10,7 @@ from syncprobe.events import RegionTime
 from syncprobe.profiles.own_time.runs import RunGaps, ShortGaps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from syncprobe.events import EventSum
     from syncprobe.recording.own_time.stretches import Stretches
@@ -107,7 +107,7 @@ class Tally:
         self._first_ones = 0
         self._set_up: defaultdict[str, float] = defaultdict(float)
         self._long: dict[int, LongGaps] = {}
-        self._touched: list[tuple[EventSum, tuple[float, ...]]] = []
+        self._touched: list[tuple[EventSum, int, int, float, float, int]] = []
 
     def charge(
         self, event_sum: EventSum, cost: tuple[float, float, float], *, is_step: bool
@@ -147,8 +147,17 @@ class Tally:
     def touch(self, event_sum: EventSum) -> None:
         """Remember a sum as it stands, before the step that is open adds to it for the first time."""
         if event_sum.touched_in != self.steps_begun:
-            self._touched.append((event_sum, _of_steps(event_sum)))
             event_sum.touched_in = self.steps_begun
+            self._touched.append(
+                (
+                    event_sum,
+                    event_sum.in_steps,
+                    event_sum.nbytes_in_steps,
+                    event_sum.host_ns,
+                    event_sum.stall_ns,
+                    event_sum.needed,
+                )
+            )
 
     def begin_step(self) -> None:
         """What follows is in a step, unless that turns out to be none."""
@@ -165,7 +174,7 @@ class Tally:
         """Take back what was added since the step began."""
         self._is_step = False
         self._put_away()
-        for event_sum, values in self._touched:
+        for event_sum, *values in self._touched:
             _restore(event_sum, values)
 
     def _put_away(self) -> None:
@@ -235,16 +244,6 @@ class Tally:
         return 0 if gaps is None else gaps.count - gaps.spikes
 
 
-def _of_steps(event_sum: EventSum) -> tuple[float, ...]:
-    return (
-        event_sum.in_steps,
-        event_sum.nbytes_in_steps,
-        event_sum.host_ns,
-        event_sum.stall_ns,
-        event_sum.needed,
-    )
-
-
-def _restore(event_sum: EventSum, values: tuple[float, ...]) -> None:
+def _restore(event_sum: EventSum, values: Sequence[float]) -> None:
     event_sum.in_steps, event_sum.nbytes_in_steps = int(values[0]), int(values[1])
     event_sum.host_ns, event_sum.stall_ns, event_sum.needed = values[2], values[3], int(values[4])

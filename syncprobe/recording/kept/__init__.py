@@ -1,0 +1,1 @@
+"""What a recording keeps of the events it hears: sums, times, films."""
