@@ -110,10 +110,8 @@ def _crossing(
 ) -> Effect:
     """One memcpy between the sides; ``host`` is its host tensor, or None for a temporary."""
     is_pinned = host is not None and place.is_pinned(host)
-    if is_async:
-        mark = "" if is_pinned else PAGEABLE_ASYNC
-    else:
-        mark = PINNED if is_pinned else ""
+    marks = ("", PAGEABLE_ASYNC) if is_async else (PINNED, "")
+    mark = marks[0] if is_pinned else marks[1]
     return Effect(kind, is_blocking=not (is_async and is_pinned), nbytes=nbytes, mark=mark)
 
 

@@ -238,7 +238,9 @@ def test_a_program_that_never_used_the_device_is_told_so():
 
 
 def test_a_program_that_ended_too_early_is_not_asked_for_its_device():
-    run = replace(factories.empty_profile().run, is_complete=False, interruption="raised ValueError")
+    run = replace(
+        factories.empty_profile().run, is_complete=False, interruption="raised ValueError"
+    )
     screen = render(factories.empty_profile(run=run))
     assert "Cannot tell: the program ended before it used the device." in screen
     assert "Did the program ask" not in screen
