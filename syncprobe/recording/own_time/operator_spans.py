@@ -59,7 +59,7 @@ class OperatorSpans:
         self.settle()
         if in_backward() or _torch._profiler_enabled():
             return False
-        if self._stopped_at in _places():
+        if any(place == self._stopped_at for place in _places()):
             return False
         OperatorSpans._stopped_at = None
         level = os.environ.get(_LOG_LEVEL)
