@@ -128,8 +128,9 @@ class CodeLine:
 
     @cached_property
     def has_formatting(self) -> bool:
-        """An f-string on this line puts a value into a text."""
-        return any(isinstance(node, ast.FormattedValue) for node in self.own_nodes)
+        """An f-string or a call of ``format`` on this line puts a value into a text."""
+        has_value = any(isinstance(node, ast.FormattedValue) for node in self.own_nodes)
+        return has_value or "format" in self.call_names
 
     @cached_property
     def updates_subscript(self) -> bool:

@@ -134,6 +134,10 @@ class TestPrintedTensor:
         project.write("def run(loss):\n    print(loss)\n")
         assert project.rule(site(project.at("print(loss)"))) == "SP105"
 
+    def test_applies_to_a_call_of_format(self, project: Project) -> None:
+        project.write("def run(meter):\n    return text.format(**meter)\n")
+        assert project.rule(site(project.at("text.format"), per_step=4.0)) == "SP105"
+
     def test_does_not_apply_to_a_number_read_for_printing(self, project: Project) -> None:
         project.write("def run(loss):\n    print(loss.item())\n")
         assert project.rule(site(project.at("loss.item()"))) == "SP103"

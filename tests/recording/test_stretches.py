@@ -7,6 +7,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 import syncprobe
+from syncprobe.recording.own_time import stretches
 from syncprobe.recording.own_time.stretches import COLD, FIRST, LENGTH
 from syncprobe.recording.session import Recording
 
@@ -31,6 +32,16 @@ def test_a_run_without_steps_is_sampled_and_the_profiler_is_off_after_it():
     assert not is_watching()
     own = recording.profile().time.own
     assert (own.source, own.steps) == ("sampled", 1)
+
+
+def test_a_stretch_begins_where_the_operator_is_over_in_which_the_last_one_ended(monkeypatch):
+    """The profiler would write the end of that operator to memory that it has freed."""
+    monkeypatch.setattr(stretches, "GROWTH", 1.0)
+    with syncprobe.record(device="sim"):
+        call(FIRST + 4 * (COLD + LENGTH))
+        assert not is_watching(), "nobody knows whether the call on that line is another one"
+        torch.ones(4, device="cuda").sum()
+        assert is_watching()
 
 
 def test_a_short_run_cannot_be_sampled():

@@ -104,19 +104,22 @@ class Stretches:
             return
         self._operations.append(_Operation(*span, gap_ns, event, is_long))
         if len(self._operations) >= LENGTH + COLD and not in_backward():
-            self.close()
+            self._close(in_operator=True)
             has_enough = self.watched >= ENOUGH or self._spent_ns > BUDGET_NS
             self.due = sys.maxsize if has_enough else int(number * GROWTH)
 
     def close(self) -> None:
         """Work out the stretch that is being watched, if any; the profiler is off after that."""
+        self._close(in_operator=False)
+
+    def _close(self, *, in_operator: bool) -> None:
         self._spans.settle()
         if not self._is_on:
             return
         self._is_on = False
         operations, self._operations = self._operations, []
         before_ns = time.perf_counter_ns()
-        spans = self._spans.stop()
+        spans = self._spans.stop(in_operator=in_operator)
         if spans is not None and len(operations) >= COLD + FEW:
             self._add(spans, operations)
         self._spent_ns += time.perf_counter_ns() - before_ns
