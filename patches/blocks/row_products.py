@@ -20,7 +20,7 @@ from torch.nn.functional import linear
 import syncprobe
 
 MOST_GROUPS: Final = 16
-"""More than these are multiplied at once everywhere: it is faster, and moves the last bits."""
+"""More than these are multiplied at once, unless somebody needs the bits: it is faster, and moves the last ones."""
 TRIED: Final = 10_000
 """Numbers that have to be equal before a way is trusted: some differ in one of 400 only."""
 MOST_TRIES: Final = 200
@@ -97,9 +97,16 @@ syncprobe.declare_operator("patches::linear_by_group", launches=1)
 _linear_by_group: Way = torch.ops.patches.linear_by_group.default
 
 
-def product(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """A linear layer; ``[N, R, K]`` are R rows for each of N groups, ``[B, K]`` is one batch."""
-    if inputs.dim() == 2 or inputs.shape[0] > MOST_GROUPS:
+def product(inputs: Tensor, weight: Tensor, bias: Tensor, most_groups: int = MOST_GROUPS) -> Tensor:
+    """A linear layer; ``[N, R, K]`` are R rows for each of N groups, ``[B, K]`` is one batch.
+
+    Args:
+        inputs: Of any of the two shapes.
+        weight: Of the layer.
+        bias: Of the layer.
+        most_groups: More than these are multiplied at once.
+    """
+    if inputs.dim() == 2 or inputs.shape[0] > most_groups:
         return linear(inputs, weight, bias)
     # On the host the detour through the dispatcher would cost as much as the product.
     multiply = _on_host if inputs.is_cpu else _linear_by_group

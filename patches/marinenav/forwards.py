@@ -8,28 +8,32 @@ Keeps:    each matrix product with its shapes and layouts, and each elementwise 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import torch
 from torch import Tensor
 from torch.distributions import Normal
 from torch.nn.functional import log_softmax, relu_, softmax
 
-from patches.blocks.row_products import product
+from patches.blocks.row_products import MOST_GROUPS, product
 
 if TYPE_CHECKING:
     from patches.marinenav.observations import Observation
 
 
-def features(network: Any, seen: Observation) -> Tensor:
-    """Observation features ``[B, 256]`` or ``[B, 1, 256]``."""
-    own = relu_(product(seen.own, *layer(network, "self_encoder", "0")))
+MOST_ACTING: Final = 64
+"""Robots whose continuous actions keep their bits: the last bits of large inputs are more than a millionth of an action."""
+
+
+def features(network: Any, seen: Observation, most: int = MOST_GROUPS) -> Tensor:
+    """Observation features ``[B, 256]`` or ``[B, 1, 256]``; up to so many robots keep their bits."""
+    own = relu_(product(seen.own, *layer(network, "self_encoder", "0"), most))
     batch = own.shape[0]
     if seen.objects is None:
         width = network.max_object_num * network.object_feature_dimension
         return torch.cat((own, own.new_zeros((*own.shape[:-1], width))), -1)
     assert seen.absent is not None, "objects come with their mask"
-    objects = relu_(product(seen.objects, *layer(network, "object_encoder", "0")))
+    objects = relu_(product(seen.objects, *layer(network, "object_encoder", "0"), most))
     objects = objects.view(batch, network.max_object_num, -1).masked_fill(seen.absent, 0.0)
     return torch.cat((own, objects.view(*own.shape[:-1], -1)), -1)
 
@@ -42,22 +46,27 @@ def layer(network: Any, *path: str) -> tuple[Tensor, Tensor]:
     return parameters["weight"], parameters["bias"]
 
 
-def _dense(network: Any, name: str, inputs: Tensor) -> Tensor:
-    return relu_(product(inputs, *layer(network, name)))
+def _dense(network: Any, name: str, inputs: Tensor, most: int = MOST_GROUPS) -> Tensor:
+    return relu_(product(inputs, *layer(network, name), most))
 
 
 def _encode_action(critic: Any, actions: Tensor) -> Tensor:
     return relu_(product(actions, *layer(critic, "action_encoder", "0")))
 
 
-def _out(network: Any, name: str, inputs: Tensor) -> Tensor:
-    return product(inputs, *layer(network, name))
+def _out(network: Any, name: str, inputs: Tensor, most: int = MOST_GROUPS) -> Tensor:
+    return product(inputs, *layer(network, name), most)
+
+
+def _acting(actor: Any, seen: Observation) -> Tensor:
+    """What an actor makes of the state, ``[B, 128]`` or ``[B, 1, 128]``."""
+    hidden = _dense(actor, "hidden_layer", features(actor, seen, MOST_ACTING), MOST_ACTING)
+    return _dense(actor, "hidden_layer_2", hidden, MOST_ACTING)
 
 
 def deterministic_actions(actor: Any, seen: Observation) -> Tensor:
     """Actions of AC-IQN and DDPG, ``[B, 2]``."""
-    hidden = _dense(actor, "hidden_layer_2", _dense(actor, "hidden_layer", features(actor, seen)))
-    return _squash(actor, _out(actor, "output_layer", hidden))
+    return _squash(actor, _out(actor, "output_layer", _acting(actor, seen), MOST_ACTING))
 
 
 def _squash(actor: Any, values: Tensor) -> Tensor:
@@ -85,11 +94,13 @@ def sampled_actions_with_log_probs(
 
 
 def _distribution(actor: Any, seen: Observation) -> tuple[Tensor, Tensor]:
-    hidden = _dense(actor, "hidden_layer_2", _dense(actor, "hidden_layer", features(actor, seen)))
+    hidden = _acting(actor, seen)
     log_std = torch.clamp(
-        _out(actor, "output_layer_log_std", hidden), actor.min_log_std, actor.max_log_std
+        _out(actor, "output_layer_log_std", hidden, MOST_ACTING),
+        actor.min_log_std,
+        actor.max_log_std,
     )
-    return _out(actor, "output_layer_mu", hidden), log_std.exp()
+    return _out(actor, "output_layer_mu", hidden, MOST_ACTING), log_std.exp()
 
 
 def state_action_hidden(critic: Any, seen: Observation) -> Tensor:

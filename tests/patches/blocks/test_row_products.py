@@ -10,6 +10,7 @@ import syncprobe
 from patches.blocks import row_products
 from patches.blocks.row_products import MOST_GROUPS as MOST_ROBOTS
 from patches.blocks.row_products import product
+from patches.marinenav.forwards import MOST_ACTING
 
 LAYERS = [(1, 7, 56), (5, 5, 40), (1, 256, 128), (1, 128, 2), (1, 128, 1275), (32, 64, 256)]
 """Rows per robot, inputs and outputs of the layers that policies have."""
@@ -32,6 +33,12 @@ def test_layers_of_the_policies_keep_every_bit(robots, rows, inputs, outputs):
     for seed in range(5):
         values = layer(robots, rows, inputs, outputs, seed)
         assert torch.equal(product(*values), one_by_one(*values))
+
+
+@pytest.mark.parametrize(("rows", "inputs", "outputs"), LAYERS[:4])
+def test_more_robots_keep_every_bit_where_somebody_needs_them(rows, inputs, outputs):
+    values = layer(MOST_ACTING, rows, inputs, outputs)
+    assert torch.equal(product(*values, MOST_ACTING), one_by_one(*values))
 
 
 @settings(deadline=None, max_examples=60)
