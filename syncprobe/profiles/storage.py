@@ -17,6 +17,8 @@ from syncprobe.profiles.wire import SCHEMA, SCHEMA_NAME, SCHEMA_VERSION
 if TYPE_CHECKING:
     from syncprobe.profiles.model import Profile
 
+MOST_CHARACTERS: Final = 2**29
+"""Far more than a profile of all lines of a large program: whoever names an endless file is told so."""
 _PLAIN_LIST: Final = re.compile(r"\[\n[^\[\]{}]*\]")
 _LINE_BREAK: Final = re.compile(r"\n *")
 """Formatting wherever it is: in strings, line breaks are escaped."""
@@ -35,7 +37,8 @@ def load(path: Path | str) -> Profile:
     """Read a profile that any version up to this one has written."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as stream:
+            text = stream.read(MOST_CHARACTERS + 1)
     except FileNotFoundError:
         raise SyncprobeError(
             f"There is no file {path}. Make one with 'syncprobe profile'."
@@ -44,6 +47,10 @@ def load(path: Path | str) -> Profile:
         raise SyncprobeError(f"Could not read {path}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise ProfileFormatError(f"{path} is not a text file, so it is no profile.") from error
+    if len(text) > MOST_CHARACTERS:
+        raise ProfileFormatError(
+            f"{path} holds over {MOST_CHARACTERS:,} characters, so it is no profile."
+        )
     return loads(text, name=str(path))
 
 

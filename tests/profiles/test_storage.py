@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from importlib import resources
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -350,6 +351,13 @@ def test_binary_files_are_refused(tmp_path):
     path.write_bytes(b"PK\x03\x04\xff\xfe\x00")
     with pytest.raises(ProfileFormatError, match="not a text file"):
         storage.load(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no endless file")
+def test_an_endless_file_is_refused(monkeypatch):
+    monkeypatch.setattr(storage, "MOST_CHARACTERS", 10_000)
+    with pytest.raises(storage.ProfileFormatError, match="over 10,000 characters"):
+        storage.load("/dev/zero")
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):

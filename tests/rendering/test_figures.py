@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
 from syncprobe.rendering import figures
@@ -87,3 +89,12 @@ def test_long_paths_keep_their_end_and_long_texts_their_beginning():
     assert figures.shortened_left("legacy/policy/agent.py:12", 12) == "…agent.py:12"
     assert figures.shortened("a long sentence", 7) == "a long…"
     assert figures.shortened("short", 7) == figures.shortened_left("short", 7) == "short"
+
+
+def test_what_a_terminal_acts_on_is_spelt_out_and_nothing_else():
+    """Characters one by one: a text without such ones takes a shorter way."""
+    for code in range(0x3100):
+        shown = figures.printable(chr(code))
+        acts = unicodedata.category(chr(code))[0] == "C" or chr(code) in "\u2028\u2029"
+        assert (shown != chr(code)) is acts
+        assert figures.printable(f"a{chr(code)}b\x1b") == f"a{shown}b\\x1b"

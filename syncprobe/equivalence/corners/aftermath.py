@@ -53,6 +53,8 @@ def aftermath(parts: Parts, seed: int) -> dict[str, Array]:
     _learn(kept, agent)
     _freeze(kept, agent)
     _train_copy(kept, agent)
+    if not agent.kind.is_prioritized:  # its next states are those of later transitions
+        _come_in_sight(kept, agent, states)
     _save_and_load(kept, agent, states)
     seafaring.sail_on(kept.add, parts)
     if agent.kind.is_prioritized:
@@ -192,6 +194,18 @@ def _train_copy(kept: _Kept, agent: Any) -> None:
     kept.add("optimizers", content.optimizers_of(agent))
     kept.add("copied parameters", content.parameters_of(twin))
     kept.add("parameters beside the copy", content.parameters_of(agent))
+
+
+def _come_in_sight(kept: _Kept, agent: Any, states: Sequence[Any]) -> None:
+    """Batches of robots that saw nothing and see something now, and the other way round; small rings hold no others."""
+    blind = [(own, []) for own, _ in states]
+    seeing = [(own, [own[: content.OBJECT]]) for own, _ in states]
+    action = [0.1, -0.2] if agent.kind.is_continuous else 3
+    for name, before, after in (("appears", blind, seeing), ("disappears", seeing, blind)):
+        for state, next_state in zip(before, after, strict=True):
+            agent.kind.store(agent.memory, state, action, 0.5, next_state, False)
+        kept.add(f"losses while something {name}", [_losses(agent) for _ in range(2)])
+    kept.add("parameters of whoever has seen that", content.parameters_of(agent))
 
 
 def _save_and_load(kept: _Kept, agent: Any, states: Sequence[Any]) -> None:

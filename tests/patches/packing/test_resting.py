@@ -55,3 +55,16 @@ def test_orientations_that_share_maps_look_the_same() -> None:
     kinds = {objects[key[0]].shape.kind for key in shared.items.cache}
     assert kinds == set(range(6))
     assert len(shared.items.cache) < 16 * len(objects)
+
+
+def test_one_list_of_candidates_is_kept_while_the_next_one_is_made() -> None:
+    with patches.applied("3", plan=PLAN):
+        trainer = seeded_trainer(PackingOptions(resolution=17), 0, "cpu")
+    notes = notes_of(trainer.items)
+    lists = []
+    for number in range(3):
+        notes.turn_buffers()
+        lists.append(notes.empty_maps(2, 4, 5, torch.float32).fill_(number))
+        if number:
+            assert (lists[number - 1] == number - 1).all()
+    assert lists[0].data_ptr() == lists[2].data_ptr(), "memory of the list before is used again"
