@@ -133,7 +133,7 @@ def _run(recording: Recording, extras: Extras, notes: tuple[str, ...]) -> Run:
         notes=(
             *run.notes,
             # A program that was interrupted may have had no time to use it.
-            *(blind_spots.notes(recording) if run.is_complete else ()),
+            *(blind_spots.notes(recording) if run.is_complete or recorder.steps_recorded else ()),
             *recorder.notes,
             *_unsettled(recorder.sums),
             *notes,

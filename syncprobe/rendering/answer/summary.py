@@ -121,7 +121,7 @@ def time_sentence(profile: Profile) -> str:
 def _verdict(profile: Profile, worth: Worth | None) -> str:
     if not _used_device(profile) and profile.run.warmup and not profile.run.steps:
         return "Cannot tell: the warm-up was longer than the run, so nothing was recorded."
-    if not _used_device(profile) and not profile.run.is_complete:
+    if not (_used_device(profile) or profile.run.is_complete or profile.run.steps):
         return "Cannot tell: the program ended before it used the device."
     if not _used_device(profile):
         return 'Cannot tell: nothing used the device. Did the program ask for device="cuda"?'

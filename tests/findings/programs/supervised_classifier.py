@@ -13,7 +13,7 @@ optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 for epoch in range(2):
     running_loss = 0.0
     for x, y in loader:
-        x = x.to(device)  # expect SP206, no SP204
+        x = x.to(device)  # expect SP206, no SP204, no SP208
         y = y.to(device)  # expect SP206
         loss = nn.functional.cross_entropy(model(x), y)  # no SP501, no SP502
         optimizer.zero_grad()

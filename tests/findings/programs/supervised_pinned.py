@@ -13,7 +13,7 @@ optimizer = torch.optim.Adam(model.parameters(), fused=True)
 for epoch in range(2):
     total = torch.zeros((), device=device)
     for x, y in loader:
-        x = x.to(device, non_blocking=True)  # no SP202, no SP206
+        x = x.to(device, non_blocking=True)  # no SP202, no SP206, no SP208
         y = y.to(device, non_blocking=True)  # no SP200
         loss = nn.functional.cross_entropy(model(x), y)
         optimizer.zero_grad()
