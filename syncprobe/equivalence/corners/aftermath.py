@@ -198,7 +198,7 @@ def _train_copy(kept: _Kept, agent: Any) -> None:
 
 def _come_in_sight(kept: _Kept, agent: Any, states: Sequence[Any]) -> None:
     """Batches of robots that saw nothing and see something now, and the other way round; small rings hold no others."""
-    blind = [(own, []) for own, _ in states]
+    blind: list[Any] = [(own, []) for own, _ in states]
     seeing = [(own, [own[: content.OBJECT]]) for own, _ in states]
     action = [0.1, -0.2] if agent.kind.is_continuous else 3
     for name, before, after in (("appears", blind, seeing), ("disappears", seeing, blind)):
