@@ -38,7 +38,7 @@ digest of actions and rewards is that of level 0.
 """
 ALIKE = """\
 Draws, actions, rewards, layers and states have to be equal to the last bit at every level. What is learnt (5 arrays) is equal
-only where a CPU's own kernels round as those of the recording machine did; the tests choose kernels that do.
+only where a CPU rounds as the recording machine did; elsewhere it has to be within the tolerances of `--replay`, as in the tests.
 """
 
 
