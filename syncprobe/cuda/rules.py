@@ -104,7 +104,9 @@ def _find(overload: Any) -> DeviceRule:
     if namespace == "c10d":
         # A collective is one kernel of NCCL (torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp); what
         # it is given stays where it is.
-        return DeviceRule(allocates=False, host_operands=HostOperands.ANY)
+        return DeviceRule(
+            allocates=False, host_operands=HostOperands.ANY, waits=waiting.waits_for_gloo
+        )
     if namespace not in {"aten", "prims"}:
         return _declared(declared(overload._schema.name))
     special = _SPECIAL.get(f"{name}.{overload._overloadname}") or _SPECIAL.get(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+import torch.distributed as dist
 
 from syncprobe.cuda.indexing import nonzero_launches
 from syncprobe.cuda.rule import (
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
 
 _SCALARS, _ANY = HostOperands.SCALARS, HostOperands.ANY
 NORMAL_FREE_SINCE = "2.14"
+
+
+def waits_for_gloo(call: Call) -> bool:
+    """NCCL works on a stream; Gloo's threads wait for the device, and the host for them.
+
+    Known from torch/csrc/distributed/c10d/ProcessGroupGlooCuda.cpp.
+    """
+    group = torch._C._distributed_c10d.ProcessGroup.unbox(call.named("process_group"))
+    return bool(dist.get_backend(group) == "gloo")
 
 
 def _equal(call: Call) -> Iterator[Effect]:

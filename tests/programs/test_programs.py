@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from tests.programs.corpus import CORPUS, Program
+from tests.slowness import slow_unless
 
 ENOUGH = 40
 QUICK = {
@@ -21,32 +21,14 @@ QUICK = {
 """One of each sort for every day; the others are slow together."""
 
 
-OTHER_COUNTS = {
-    "training/one_process_nccl": "gradients that return from a bucket are taken for uploads",
-    "training/one_process_gloo": "likewise, and nobody counts that the host waits for Gloo",
-}
-"""Programs that are not yet counted as CUDA does: their comments say what is right."""
+PROGRAMS = pytest.mark.parametrize(
+    "program",
+    slow_unless(lambda program: program.name in QUICK, CORPUS),
+    ids=lambda program: program.name,
+)
 
 
-def _programs(unlike: dict[str, str]) -> list[ParameterSet]:
-    return [
-        pytest.param(
-            program,
-            id=program.name,
-            marks=[
-                *([] if program.name in QUICK else [pytest.mark.slow]),
-                *(
-                    [pytest.mark.xfail(reason=unlike[program.name])]
-                    if program.name in unlike
-                    else []
-                ),
-            ],
-        )
-        for program in CORPUS
-    ]
-
-
-@pytest.mark.parametrize("program", _programs({}))
+@PROGRAMS
 def test_gives_the_results_of_the_cpu(program: Program) -> None:
     plain, simulated = program.both
     assert simulated.profile.run.is_complete, simulated.profile.run.interruption
@@ -54,7 +36,7 @@ def test_gives_the_results_of_the_cpu(program: Program) -> None:
     assert plain.printed.strip(), "a program that prints nothing proves nothing"
 
 
-@pytest.mark.parametrize("program", _programs(OTHER_COUNTS))
+@PROGRAMS
 def test_waits_as_often_and_where_it_says(program: Program) -> None:
     profile = program.both[1].profile
     assert profile.per_step["syncs"] == pytest.approx(program.expected_syncs, abs=1e-6)

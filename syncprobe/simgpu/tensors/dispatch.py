@@ -15,7 +15,12 @@ from syncprobe.simgpu.session import INSIDE, OUTSIDE, active, thread
 from syncprobe.simgpu.tensors.memory import Block
 from syncprobe.simgpu.tensors.pinning import is_pinned, mark_pinned
 from syncprobe.simgpu.tensors.plans import plan_for, plans
-from syncprobe.simgpu.tensors.results import fresh_results, view_results, written_results
+from syncprobe.simgpu.tensors.results import (
+    collective_results,
+    fresh_results,
+    view_results,
+    written_results,
+)
 from syncprobe.simgpu.tensors.sides import (
     WANTED_ON_HOST,
     check_sides,
@@ -198,6 +203,8 @@ def _execute_any(
     if plan.written:
         shown = written_results(plan, session, args, kwargs, result)
         nbytes += sum(v._host.nbytes for v in kwargs.values() if type(v) is DeviceTensor)
+    elif plan.is_collective:
+        shown = collective_results(args, result)
     elif plan.is_view:
         return view_results(args, kwargs, hosts, result)
     elif is_host_result:

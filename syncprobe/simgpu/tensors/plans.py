@@ -26,6 +26,7 @@ class OperatorPlan:
         "flops",
         "has_device",
         "host_operands",
+        "is_collective",
         "is_known",
         "is_plain",
         "is_plain_view",
@@ -61,6 +62,7 @@ class OperatorPlan:
         self.effects = rule.effects
         self.flops = rule.flops
         self.host_operands = rule.host_operands
+        self.is_collective = schema.name.startswith("c10d::")
         self.is_known = rule.is_known
         self.is_view = is_view(overload) or (rule.launches == 0 and not rule.allocates)
         self.draws = torch.Tag.nondeterministic_seeded in overload.tags
