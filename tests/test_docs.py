@@ -241,7 +241,7 @@ def is_long(block: Block) -> bool:
     """Whether a block starts processes; those of README are run each time, unless they train over and over."""
     if block.page.name != "README.md":
         return block.sort not in {"mermaid", "output", "program", "yaml"}
-    long = (*SLOW, "syncprobe compare", "syncprobe fix")
+    long = (*SLOW, "syncprobe compare", "syncprobe fix", "pytest")
     return block.sort == "commands" and any(each.startswith(long) for each in block.commands)
 
 

@@ -255,6 +255,7 @@ def test_limits_that_mean_nothing_are_refused_before_any_test_runs(tmp_path: Pat
         assert words in done.output
 
 
+@pytest.mark.slow  # several sessions of pytest
 def test_settings_of_the_project_count_and_are_checked(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.syncprobe]\ndevice = 'gpu'\n")
     (tmp_path / "test_over.py").write_text(OVER)

@@ -127,6 +127,7 @@ def test_an_added_read_fails_and_is_named_everywhere(work, capfd, monkeypatch, t
     assert {place["region"]["startLine"] for place in places} == {8}
 
 
+@pytest.mark.slow  # a process for each program
 def test_a_program_that_fails_cannot_be_judged(work, capfd):
     (work / "loop.py").write_text(SCRIPT + "raise ValueError('gone')\n")
     assert main(["gate"]) == 2

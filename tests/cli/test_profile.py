@@ -322,6 +322,7 @@ def test_the_exit_status_of_the_script_is_kept_and_so_is_its_profile(
     assert "Profile written to reports/small-sim.json" in err
 
 
+@pytest.mark.slow  # a process that imports torch
 def test_json_is_alone_on_standard_output_whatever_the_script_prints(script):
     out, err = script("--device", "sim", "--json").communicate(timeout=600)
     assert json.loads(out)["counts"]["scalar_read"] == 1

@@ -132,6 +132,7 @@ def test_what_does_not_make_sense_is_refused(words, hint, asked, capsys):
     assert "plan" not in asked
 
 
+@pytest.mark.slow  # trains; tests/equivalence does so every day
 def test_a_short_verification_runs_for_real(capsys):
     words = [
         "verify",

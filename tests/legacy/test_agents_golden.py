@@ -9,6 +9,10 @@ import pytest
 
 from legacy_marinenav.policy.agent import Agent
 from tests.legacy import golden, kinds, replays
+from tests.slowness import slow_unless
+
+QUICK = {"train/AC-IQN", "train/DQN", "train/Rainbow"}
+"""The others take long together."""
 
 
 @pytest.mark.parametrize("case", golden.cases("act"), ids=replays.case_id)
@@ -44,7 +48,11 @@ def replay_act_run(
     recorded.check(f"{key}_actions", answers, golden.ANSWERS)
 
 
-@pytest.mark.parametrize("case", golden.cases("train"), ids=replays.case_id)
+@pytest.mark.parametrize(
+    "case",
+    slow_unless(lambda case: replays.case_id(case) in QUICK, golden.cases("train")),
+    ids=replays.case_id,
+)
 def test_training_steps_are_as_recorded(case: dict[str, Any], tally: golden.Tally) -> None:
     transitions = replays.load_inputs("transitions", tally)
     parameters = golden.load_json(case["params_file"], tally)[case["constructor"]["agent_type"]]

@@ -88,8 +88,16 @@ def test_root_exports_the_public_classes() -> None:
         ),
         ("import legacy_marinenav.torchrl_gpu", {"torch", "torchrl", "matplotlib"}),
         ("from legacy_marinenav import MarineNavEnv3, Robot", {"torch", "torchrl", "matplotlib"}),
-        ("from legacy_marinenav import Trainer, Agent, PolicyWrapper", {"torchrl", "matplotlib"}),
-        ("import legacy_marinenav.train_RL_agents", {"torchrl", "matplotlib"}),
+        pytest.param(
+            "from legacy_marinenav import Trainer, Agent, PolicyWrapper",
+            {"torchrl", "matplotlib"},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "import legacy_marinenav.train_RL_agents",
+            {"torchrl", "matplotlib"},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_importing_leaves_heavy_libraries_alone(statement: str, absent: set[str]) -> None:

@@ -107,9 +107,10 @@ def test_every_agent_trains_evaluates_and_writes_its_files(
     }
 
 
+@pytest.mark.slow  # processes that import torch
 @pytest.mark.parametrize(
     "module",
-    slow_unless("train_RL_agents".__eq__, ["train_RL_agents", "torchrl_gpu.train_torchrl_gpu"]),
+    ["train_RL_agents", "torchrl_gpu.train_torchrl_gpu"],
 )
 def test_scripts_run_as_modules(module: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", f"legacy_marinenav.{module}", "-C", str(CONFIGS / "dqn.json")]

@@ -89,7 +89,7 @@ def train_in_parallel(backend: str, folder: str) -> None:
     os._exit(0)
 
 
-@pytest.mark.parametrize("backend", ["nccl", "gloo"])
+@pytest.mark.parametrize("backend", ["nccl", pytest.param("gloo", marks=pytest.mark.slow)])
 def test_data_parallel_training_gives_the_hosts_values(backend: str, tmp_path: Path) -> None:
     call = f"from {__name__} import *; train_in_parallel({backend!r}, {str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", call], check=True, cwd=Path(__file__).parents[2])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-SHARE = 24
+SHARE = 48
 """One operator in so many is run each time."""
 
 ALWAYS = frozenset(

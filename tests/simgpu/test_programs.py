@@ -431,7 +431,7 @@ def test_threads_are_covered(sink: RecordingSink) -> None:
         ]
 
 
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.usefixtures("device")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_data_loader_pins(workers: int, sink: RecordingSink) -> None:

@@ -61,7 +61,12 @@ def test_an_option_is_named_as_a_flag_nowhere_but_in_help_for_people():
         if (twice := declared_flags(path.read_text()) & derived)
     }
     # It takes steps of its own kind: how long to compare.
-    assert declared.pop("cli/commands/verify.py") <= {"--agents", "--steps", "--patches"}
+    assert declared.pop("cli/commands/verify.py") <= {
+        "--agents",
+        "--steps",
+        "--patches",
+        "--robots",
+    }
     assert not declared
 
 

@@ -7,7 +7,7 @@ import sys
 import time
 from bisect import bisect_left
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import torch.autograd
 from torch._C._profiler import RecordScope, _ExperimentalConfig
@@ -41,13 +41,13 @@ class OperatorSpans:
     report, and each operator costs more when the spans are collected: watch single steps, not runs.
 
     An operator that is under way at a stop must be over before the next start: the profiler would write
-    its end to memory that was freed at the stop.
+    its end to memory that was freed at the stop. So there is one of these per recording, whose operators are
+    over when it is.
     """
 
-    _stopped_at: ClassVar[Place | None] = None
-    """Where the program called what was under way at the last stop."""
-
     def __init__(self) -> None:
+        self._stopped_at: Place | None = None
+        """Where the program called what was under way at the last stop."""
         self._is_unstopped = False
         """It was asked to stop in a backward pass."""
 
@@ -61,7 +61,7 @@ class OperatorSpans:
             return False
         if any(place == self._stopped_at for place in _places()):
             return False
-        OperatorSpans._stopped_at = None
+        self._stopped_at = None
         level = os.environ.get(_LOG_LEVEL)
         # The profiler announces each start and stop on the program's error output.
         os.environ[_LOG_LEVEL] = _SILENT
@@ -93,9 +93,9 @@ class OperatorSpans:
         events = _torch._disable_profiler().events()
         if _is_in_function(events):
             # It may have been called from anywhere.
-            *_, OperatorSpans._stopped_at = _places()
+            *_, self._stopped_at = _places()
         elif in_operator:
-            OperatorSpans._stopped_at = next(_places(), None)
+            self._stopped_at = next(_places(), None)
         return _outermost(events, ahead_ns)
 
     def look_away(self) -> None:

@@ -65,11 +65,12 @@ class Stretches:
 
     Args:
         call: What a bare call of an operator took when it was calibrated.
+        spans: Watches operators, for steps as well.
     """
 
-    def __init__(self, call: CallCost) -> None:
+    def __init__(self, call: CallCost, spans: OperatorSpans) -> None:
         self._call = call
-        self._spans = OperatorSpans()
+        self._spans = spans
         self._waiting = WaitingTime()
         self._waited_ns = 0
         self._operations: list[_Operation] = []

@@ -59,7 +59,7 @@ class OwnTimer:
         self._begun = 0
         self._spent_ns = 0
         self.steps: list[OwnStep] = []
-        self.stretches = Stretches(call)
+        self.stretches = Stretches(call, self._spans)
         """What is watched while there are no steps."""
 
     def begin(self, region: str, expected_operators: int) -> None:

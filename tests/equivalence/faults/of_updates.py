@@ -116,8 +116,8 @@ FAULTS = (
     Fault(
         name="deviations of SAC are not limited",
         module="marinenav.forwards",
-        old='_out(actor, "output_layer_log_std", hidden), actor.min_log_std, actor.max_log_std',
-        new='_out(actor, "output_layer_log_std", hidden), actor.min_log_std, 1e9',
+        old="        actor.min_log_std,\n        actor.max_log_std,\n",
+        new="        actor.min_log_std,\n        1e9,\n",
         agent="SAC",
     ),
     Fault(

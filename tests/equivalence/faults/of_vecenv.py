@@ -104,8 +104,8 @@ FAULTS = (
     _dqn(
         name="episodes that were cut off count as ended",
         module="vecenv.replay",
-        old="is_end = done[number] and not cut_off[number]",
-        new="is_end = done[number]",
+        old="ends = self._length, done & ~cut_off",
+        new="ends = self._length, done",
     ),
     _dqn(
         name="places of a batch are those of the first environment",
