@@ -184,6 +184,7 @@ def test_workers_of_xdist_write_their_own_profiles(tmp_path: Path) -> None:
         (["-p", "syncprobe.pytest_plugin"], {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}),
     ],
 )
+@pytest.mark.slow  # sessions of pytest
 def test_the_plugin_is_there_once_however_it_is_named(
     tmp_path: Path, options: list[str], environment: dict[str, str]
 ) -> None:

@@ -68,9 +68,7 @@ def rgb(page, variable: str) -> str:
 @pytest.mark.parametrize(
     ("name", "width", "scheme"),
     slow_unless(
-        lambda name, width, scheme: (
-            (name, width, scheme) in {("one", 400, "dark"), ("levels", 1280, "dark")}
-        ),
+        lambda name, width, scheme: (name, width, scheme) in {("one", 400, "dark")},
         [
             *(("one", width, scheme) for width in (1280, 400) for scheme in SCHEMES),
             ("levels", 1280, "dark"),
@@ -317,6 +315,7 @@ def test_scripts_that_are_not_ours_do_not_run(pages, visit, tmp_path):
     opened.complaints.clear()
 
 
+@pytest.mark.slow
 def test_thousands_of_sites_are_quick(pages, visit):
     """The words of the first screen are there long before everything is drawn, and rows come in portions."""
     page = visit(pages["hostile"]).page

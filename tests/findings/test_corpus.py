@@ -8,11 +8,16 @@ import pytest
 
 from syncprobe.findings import RULES
 from tests.findings.corpus import CORPUS, Program
+from tests.slowness import is_in_share, slow_unless
 
 ENOUGH = 3
 
 
-@pytest.mark.parametrize("program", CORPUS, ids=lambda program: program.name)
+@pytest.mark.parametrize(
+    "program",
+    slow_unless(lambda program: is_in_share(program.name, one_in=2), CORPUS),
+    ids=lambda program: program.name,
+)
 def test_finds_what_a_program_deserves_and_nothing_else(program: Program) -> None:
     assert program.found == program.expected
 
@@ -27,6 +32,7 @@ def test_marks_name_rules_that_exist() -> None:
     assert {rule for program in CORPUS for _, (rule, _) in program.marks} <= set(RULES)
 
 
+@pytest.mark.slow  # runs all of them
 def test_precision_and_recall(capsys: pytest.CaptureFixture[str]) -> None:
     """Of all that is found, how much is deserved; of all that is deserved, how much is found."""
     right, alarms, missed = Counter[str](), Counter[str](), Counter[str]()

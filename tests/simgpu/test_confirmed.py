@@ -161,7 +161,27 @@ KERNELS = [
     Row("w[i].sum().backward()", "", "FunctionsManual.cpp: _index_put_impl_ in place", 5),
 ]
 
-ROWS_OF_ALL = [*ROWS, *KERNELS]
+BEFORE = [
+    # What was known before, and the sources say so, too.
+    Row("len(x)", "", "python: the shape is known", 0, 0),
+    Row("[None for _ in x]", "", "python Tensor.__iter__: unbind", 0, 0),
+    Row("torch.linalg.eig(e)", WAIT, f"{N}/BatchLinearAlgebra.cpp"),
+    Row("torch.linalg.lstsq(e, e)", WAIT, f"{N}/cuda/linalg/BatchLinearAlgebra.cpp"),
+    Row("torch.linalg.matrix_rank(e)", WAIT, f"{N}/LinearAlgebra.cpp: svd"),
+    Row("torch.linalg.lu_factor(e)", WAIT, f"{N}/BatchLinearAlgebra.cpp: checks its error code"),
+    Row("torch.cholesky_solve(e, e)", "", f"{N}/BatchLinearAlgebra.cpp", 1),
+    Row("torch.linalg.lu_solve(*torch.linalg.lu_factor_ex(e)[:2], e)", "", "BatchLinearAlgebra"),
+    Row("torch.rand(2049, device='cuda').mode()", WAIT, f"{N}/cuda/TensorModeKernel.cpp"),
+    Row("torch.rand(2048, device='cuda').mode()", "", f"{N}/cuda/TensorModeKernel.cpp"),
+    Row("x.kthvalue(2)", "", f"{N}/cuda/Sorting.cu", 1),
+    Row("torch.poisson(p)", "", f"{N}/cuda/Distributions.cu", 1),
+    Row("F.embedding(i, w).sum().backward()", "", f"{N}/cuda/Embedding.cu"),
+    Row("F.embedding_bag(i, w, s[:1]).sum().backward()", "", f"{N}/cuda/EmbeddingBag.cu"),
+    Row("F.nll_loss(m, i3)", "", f"{N}/cuda/Loss.cu", 1),
+    Row("F.cross_entropy(m, i3)", "", f"{N}/LossNLL.cpp", 2),
+]
+
+ROWS_OF_ALL = [*ROWS, *KERNELS, *BEFORE]
 
 
 @pytest.mark.parametrize("row", ROWS_OF_ALL, ids=[row.program for row in ROWS_OF_ALL])
@@ -223,6 +243,20 @@ def test_depends_on_the_version(
 ) -> None:
     monkeypatch.setattr(torch, "__version__", version)
     check(row, sink)
+
+
+@pytest.mark.parametrize("options", [{"capturable": True}, {"fused": True}], ids=str)
+@pytest.mark.usefixtures("device")
+def test_optimizers_that_keep_their_steps_on_the_device_are_free(
+    options: dict[str, bool], sink: RecordingSink
+) -> None:
+    weight = torch.ones(3, device="cuda", requires_grad=True)
+    weight.grad = torch.ones_like(weight)
+    optimizer = torch.optim.Adam([weight], **options)
+    optimizer.step()
+    sink.take()
+    optimizer.step()
+    assert {event.kind for event in sink.take() if event.kind != "allocation"} == {"launch"}
 
 
 @pytest.mark.usefixtures("device")

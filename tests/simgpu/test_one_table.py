@@ -76,7 +76,7 @@ ROWS: list[tuple[Row, Any]] = [
 ]
 
 
-SHARE = 4
+SHARE = 8
 """One row in so many is run each time; all of them are the truth table's, where each is."""
 
 

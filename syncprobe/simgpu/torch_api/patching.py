@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, KeysView, Mapping
 
 _MISSING = object()
+_AT_ONCE = 64
+"""Modules that are looked through together: to ask about one takes longer than to look at its names."""
 
 
 @contextmanager
@@ -43,10 +46,7 @@ def replaced_where_imported(
         for name, value in names.items()
     }
     with ExitStack() as undo:
-        for module in _users_modules():
-            # Asked first, without a loop in Python: a program can have thousands of modules.
-            if originals.keys().isdisjoint(map(id, vars(module).values())):
-                continue
+        for module in _modules_with(originals.keys()):
             aliases = {
                 name: originals[id(value)]
                 for name, value in vars(module).items()
@@ -56,6 +56,16 @@ def replaced_where_imported(
         for owner, names in replacements.items():
             undo.enter_context(replaced(owner, names))
         yield
+
+
+def _modules_with(identities: KeysView[int]) -> Iterator[ModuleType]:
+    """Modules of the user that may have names for some objects; a program can have thousands of others."""
+    modules = _users_modules()
+    for start in range(0, len(modules), _AT_ONCE):
+        some = modules[start : start + _AT_ONCE]
+        values = chain.from_iterable(vars(module).values() for module in some)
+        if not identities.isdisjoint(map(id, values)):
+            yield from some
 
 
 def _users_modules() -> list[ModuleType]:

@@ -15,6 +15,7 @@ from legacy_marinenav.policy.agent import Agent
 from tests.patches.marinenav.test_device_replay import transitions
 from tests.patches.marinenav.test_updates import filled, learn, parameters, seed_generators
 from tests.patches.marinenav.training_runs import AGENTS
+from tests.slowness import is_in_share, slow_unless
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     "deepcopy": copy.deepcopy,
@@ -35,9 +36,16 @@ def train_on(agent: Agent) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize(
-    ("steps", "how"), [("1,3", "deepcopy"), ("3", "pickle"), ("all", "deepcopy")]
+    ("agent_type", "steps", "how"),
+    slow_unless(
+        lambda *case: is_in_share(" ".join(case), one_in=3),
+        [
+            (agent_type, steps, how)
+            for agent_type in AGENTS
+            for steps, how in (("1,3", "deepcopy"), ("3", "pickle"), ("all", "deepcopy"))
+        ],
+    ),
 )
-@pytest.mark.parametrize("agent_type", AGENTS)
 def test_a_copy_trains_on_as_the_original_would(agent_type: str, steps: str, how: str) -> None:
     found = []
     for chosen in ("none", steps):

@@ -11,6 +11,7 @@ import patches
 from tests.legacy import golden, replays, test_torchrl_golden, trainer_replay
 from tests.legacy import test_trainer_evaluation_golden as evaluation_golden
 from tests.legacy import test_trainer_golden as trainer_golden
+from tests.slowness import is_in_share, slow_unless
 
 # Levels without step 5 are held to legacy by shorter runs: they pay for the legacy environment.
 LEVELS = [
@@ -20,7 +21,11 @@ LEVELS = [
 
 
 @pytest.mark.parametrize("steps", LEVELS)
-@pytest.mark.parametrize("case", golden.cases("trainer"), ids=replays.case_id)
+@pytest.mark.parametrize(
+    "case",
+    slow_unless(lambda case: is_in_share(replays.case_id(case), one_in=3), golden.cases("trainer")),
+    ids=replays.case_id,
+)
 def test_trainer_replays(case: dict[str, Any], steps: str, tally: golden.Tally) -> None:
     with patches.applied(steps, mode="exact"):
         trainer_replay.run(case, trainer_golden.make_trainer, tally)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import syncprobe
 from syncprobe.targets import TargetOptions, marinenav
 from tests.patches.marinenav.training_runs import AGENTS
+from tests.slowness import is_in_share, slow_unless
 
 STEPS = 8
 UPDATES = 2
@@ -33,8 +35,13 @@ def counts(target: Any, agent: str, robots: int = 5) -> dict[str, collections.Co
     return found
 
 
-@pytest.mark.parametrize("target", [marinenav.TrainTarget, marinenav.TorchRLTarget])
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    ("agent", "target"),
+    slow_unless(
+        lambda agent, target: is_in_share(agent + target.name, one_in=3),
+        itertools.product(AGENTS, [marinenav.TrainTarget, marinenav.TorchRLTarget]),
+    ),
+)
 def test_a_step_reads_once_uploads_once_and_converts_nothing(agent: str, target: Any) -> None:
     found = counts(target, agent)
     outside, learning = found["outside"], found["learn"]
