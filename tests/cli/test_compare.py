@@ -267,6 +267,7 @@ def test_scripts_that_need_a_gpu_are_compared_without_a_ratio(scripts, tmp_path,
     assert "faster" in out
 
 
+@pytest.mark.slow  # processes that import torch
 def test_a_script_is_held_against_the_profile_of_another(scripts, capsys):
     assert main(["profile", "many.py", "-o", "many.json"]) == 0
     assert main(["compare", "many.json", "few.py", "--full"]) == 0

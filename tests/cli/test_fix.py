@@ -48,6 +48,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow  # processes that import torch; tests/fixing proves fixes every day
 def test_a_fix_is_found_proven_and_applied(project: Path, capsys) -> None:
     assert main(["fix", "train.py", "--apply", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)

@@ -16,7 +16,6 @@ from legacy_marinenav.policy.evaluation import Averages
 from legacy_marinenav.policy.trainer import Trainer
 from tests.legacy import golden, kinds, replays
 from tests.legacy.following import FollowedEvaluation
-from tests.slowness import slow_unless
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,14 +42,8 @@ def test_evaluation_of_untrained_agents_is_as_recorded(
             check_actions(recorded, f"ep{number}_actions", answers)
 
 
-@pytest.mark.parametrize(
-    "case",
-    slow_unless(
-        lambda case: replays.case_id(case) == "evaluation/scripted_AC-IQN",
-        golden.cases("evaluation_scripted"),
-    ),
-    ids=replays.case_id,
-)
+@pytest.mark.slow  # evaluations are replayed every day with patches: tests/patches/marinenav/test_golden_replays.py
+@pytest.mark.parametrize("case", golden.cases("evaluation_scripted"), ids=replays.case_id)
 def test_evaluation_of_scripted_actions_is_as_recorded(
     case: dict[str, Any], tally: golden.Tally, tmp_path: Path
 ) -> None:
