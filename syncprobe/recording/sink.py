@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from syncprobe.events import TO_HOST, EventKind, EventSum
 from syncprobe.recording.callsite import UNKNOWN_ORIGIN
 from syncprobe.recording.kept.record import Record
-from syncprobe.recording.own_time.scheduling import NOTHING_NS, IdleTime
+from syncprobe.recording.own_time.scheduling import NOTHING_NS, WaitingSince
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ class EventSink(Record):
         self._max_events = sys.maxsize if max_events is None else max_events
         self._has_room = True
         self._watched: OwnTimer | None = None
-        self._idle = IdleTime() if own_timer is not None else None
+        self._waiting = WaitingSince() if own_timer is not None else None
         self._stretch_due = sys.maxsize
         self._main = self._local.thread
         self._charged: list[tuple[Origin, str]] = []
@@ -84,9 +84,9 @@ class EventSink(Record):
         elapsed_ns = now_ns - self._resumed_ns - handover_ns
         if elapsed_ns <= 0:
             return
-        if elapsed_ns > LONG_NS and self._idle is not None:
-            idle_ns = self._idle.since_ns()
-            elapsed_ns -= idle_ns + (COLD_NS if idle_ns > NOTHING_NS else 0)
+        if elapsed_ns > LONG_NS and self._waiting is not None and thread is self._main:
+            waited_ns = self._waiting.since_ns()
+            elapsed_ns -= waited_ns + (COLD_NS if waited_ns > NOTHING_NS else 0)
         if elapsed_ns > SHORT * handover_ns:
             tally.long_ns += elapsed_ns
             self._add_host_time(thread, elapsed_ns)
@@ -111,7 +111,7 @@ class EventSink(Record):
         thread.is_paused = False
         thread.origin = None
         now_ns = self._now_ns()
-        if self.step == NO_STEP and self._idle is not None:
+        if self.step == NO_STEP and self._waiting is not None:
             now_ns = self._resume_outside(thread, event, now_ns, is_long=is_long)
         self._resumed_ns = now_ns
         if self._watched is not None and thread is self._main:
@@ -121,15 +121,17 @@ class EventSink(Record):
         self, thread: ThreadState, event: EventSum | None, now_ns: int, *, is_long: bool
     ) -> int:
         """What is to be done after an operation in no step; says what time it is then."""
-        idle = self._idle
-        assert idle is not None, "asked only where it is"
+        waiting = self._waiting
+        assert waiting is not None, "asked only where it is"
         if event is not None:
             self._tally.outside_steps += 1
-        if self._operations >= self._stretch_due and thread is self._main:
+        if thread is not self._main:
+            return now_ns
+        if self._operations >= self._stretch_due:
             self._go_on_watching((self._paused_ns, now_ns), event, is_long=is_long)
             now_ns = self._now_ns()
-        if now_ns - idle.restarted_ns > LONG_NS or now_ns - self._paused_ns > LONG_NS:
-            idle.restart()
+        if now_ns - waiting.restarted_ns > LONG_NS or now_ns - self._paused_ns > LONG_NS:
+            waiting.restart()
             now_ns = self._now_ns()
         return now_ns
 

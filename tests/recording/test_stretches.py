@@ -38,10 +38,21 @@ def test_a_stretch_begins_where_the_operator_is_over_in_which_the_last_one_ended
     """The profiler would write the end of that operator to memory that it has freed."""
     monkeypatch.setattr(stretches, "GROWTH", 1.0)
     with syncprobe.record(device="sim"):
-        call(FIRST + 4 * (COLD + LENGTH))
-        assert not is_watching(), "nobody knows whether the call on that line is another one"
+        values = torch.ones(4, 4, device="cuda")
+        for _ in range(FIRST + 4 * (COLD + LENGTH)):
+            torch.nn.functional.layer_norm(values, (4,))
+        assert not is_watching(), "it calls others: nobody knows whether the last one is over"
         torch.ones(4, device="cuda").sum()
         assert is_watching()
+
+
+def test_a_loop_over_one_operator_is_sampled_more_than_once():
+    with syncprobe.record(device="sim") as recording:
+        call(20 * (COLD + LENGTH))
+    assert recording.profile().time.own.steps >= 5
+    with syncprobe.record(device="sim") as recording, torch.autograd.forward_ad.dual_level():
+        call(20 * (COLD + LENGTH))
+    assert recording.profile().time.own.steps == 1, "an operator may have tangents to work out"
 
 
 def test_a_short_run_cannot_be_sampled():

@@ -8,7 +8,7 @@ import pytest
 
 from syncprobe.events import DEFAULT_REGION, EventKind, EventSum
 from syncprobe.recording.callsite import UNKNOWN_ORIGIN
-from syncprobe.recording.kept.tally import SPIKE_NS, Tally
+from syncprobe.recording.kept.tally import HICCUP_NS, SPIKE_NS, TELLABLE_NS, Tally
 
 EVENTS = 1_000
 SPIKE = SPIKE_NS // 2
@@ -33,10 +33,20 @@ def test_what_comes_now_and_then_at_random_is_noise():
     assert host_ns(dict.fromkeys(places, SPIKE)) == 0
 
 
-@pytest.mark.parametrize("every", [1, 5, 50])
-def test_what_comes_regularly_is_the_programs(every):
-    gaps = dict.fromkeys(range(0, EVENTS, every), SPIKE)
-    assert host_ns(gaps) == len(gaps) * SPIKE
+@pytest.mark.parametrize(
+    ("every", "gap_ns"), [(1, SPIKE), (5, SPIKE), (50, SPIKE), (200, 2 * SPIKE_NS)]
+)
+def test_what_comes_regularly_is_the_programs(every, gap_ns):
+    gaps = dict.fromkeys(range(0, EVENTS, every), gap_ns)
+    assert host_ns(gaps) == len(gaps) * gap_ns
+
+
+@pytest.mark.parametrize("gap_ns", [SPIKE_NS + 1, HICCUP_NS])
+def test_what_takes_longer_is_noise_only_while_it_hardly_matters(gap_ns):
+    few = TELLABLE_NS * EVENTS // gap_ns
+    places = random.Random(2).sample(range(EVENTS), few + 1)
+    assert host_ns(dict.fromkeys(places[:few], gap_ns)) == 0
+    assert host_ns(dict.fromkeys(places, gap_ns)) == (few + 1) * gap_ns
 
 
 def test_what_is_long_is_the_programs_however_rare_and_noise_beside_it_is_not():

@@ -83,26 +83,39 @@ def test_marks_win_over_what_is_found(tmp_path):
     assert set(profile.regions) == {"other", "learn", "forward"}
 
 
+LOOP = """
+import time, torch, syncprobe
+x = torch.ones(4, device='cuda')
+time.sleep(0.5)
+for _ in range(20):
+    with syncprobe.step():
+        for _ in range(200):
+            x = x * 1.0
+"""
+
+
+def is_all_launches(profile):
+    launches = next(entry for entry in profile.ceiling if entry.what == "all launches")
+    return launches.share > 0.8 and summarise(profile).verdict.startswith("Yes:")
+
+
 def test_the_loop_of_small_operators_is_launches_and_nothing_else(tmp_path):
     script = tmp_path / "loop.py"
-    script.write_text(
-        "import time, torch, syncprobe\n"
-        "x = torch.ones(4, device='cuda')\n"
-        "time.sleep(0.5)\n"
-        "for _ in range(20):\n"
-        "    with syncprobe.step():\n"
-        "        for _ in range(200):\n"
-        "            x = x * 1.0\n"
-    )
-    profile = syncprobe.run(str(script), device="sim")
-    launches = next(entry for entry in profile.ceiling if entry.what == "all launches")
-    assert launches.share > 0.8
-    assert summarise(profile).verdict.startswith("Yes:")
-    script.write_text(script.read_text().replace("with syncprobe.step():", "if True:"))
-    # Collecting the garbage of all tests takes its time: a new process.
-    command = [sys.executable, "-m", "syncprobe", "profile", str(script), "--device", "sim"]
-    subprocess.run([*command, "-o", "loop.json"], check=True, cwd=tmp_path, capture_output=True)
-    profile = syncprobe.load(tmp_path / "loop.json")
-    launches = next(entry for entry in profile.ceiling if entry.what == "all launches")
-    assert (profile.run.step_on, launches.share > 0.8) == ("none", True)
-    assert summarise(profile).verdict.startswith("Yes:")
+    script.write_text(LOOP)
+    assert is_all_launches(syncprobe.run(str(script), device="sim"))
+
+
+def test_the_loop_of_small_operators_is_so_without_marks(tmp_path):
+    script = tmp_path / "loop.py"
+    script.write_text(LOOP.replace("with syncprobe.step():", "if True:"))
+
+    def profiled():
+        # Collecting the garbage of all tests takes its time: a new process.
+        command = [sys.executable, "-m", "syncprobe", "profile", str(script), "--device", "sim"]
+        subprocess.run([*command, "-o", "loop.json"], check=True, cwd=tmp_path, capture_output=True)
+        return syncprobe.load(tmp_path / "loop.json")
+
+    profile = profiled()
+    assert profile.run.step_on == "none"
+    # It runs for a tenth of a second: a busy machine can add a quarter to that, but not every time.
+    assert is_all_launches(profile) or is_all_launches(profiled())

@@ -19,10 +19,38 @@ REPEATED: Final = 0.5
 """A run is a loop if so many of its operations have been seen before."""
 SPIKE_NS: Final = 150_000
 """An interrupt, or caches that another process has emptied, cost less."""
+HICCUP_NS: Final = 1_000_000
+"""So does what the system does to a process that has been waiting, and a host that lends its processors to others."""
 RARE: Final = 0.1
 """What happens before fewer events of a sort than this is not what usually happens there."""
 REGULAR: Final = 0.25
 """Noise does not keep time: of its gaps hardly any two follow each other at the same distance."""
+TELLABLE_NS: Final = 2_000
+"""Less own time than this per event nobody can tell from noise."""
+
+
+@dataclass(slots=True)
+class RareGaps:
+    """Gaps before events of one sort that may be noise of the machine."""
+
+    count: int = 0
+    total_ns: int = 0
+    _regular: int = 0
+    """Those that came as many events after the last one as that one after the one before."""
+    _last: int = 0
+    _distance: int = 0
+
+    def add(self, gap_ns: int, events: int) -> None:
+        """There was one more, before the last of so many events."""
+        self.count += 1
+        self.total_ns += gap_ns
+        distance = events - self._last
+        self._regular += distance == self._distance
+        self._last, self._distance = events, distance
+
+    def is_noise(self, events: int) -> bool:
+        """They come now and then before so many events, where gaps are usually short."""
+        return self.count < RARE * events and self._regular < REGULAR * self.count
 
 
 @dataclass(slots=True)
@@ -31,34 +59,33 @@ class LongGaps:
 
     event: EventSum
     count: int = 0
-    doubtful: int = 0
-    doubtful_ns: int = 0
-    """Those that may be noise of the machine."""
-    regular: int = 0
-    """Those of them that came as many events after the last one as that one after the one before."""
-    _last: int = 0
-    _distance: int = 0
+    _short: RareGaps = field(default_factory=RareGaps)
+    _long: RareGaps = field(default_factory=RareGaps)
 
     def add(self, gap_ns: int) -> None:
         """There was one more."""
         self.count += 1
-        if gap_ns <= SPIKE_NS:
-            self.doubtful += 1
-            self.doubtful_ns += gap_ns
-            distance = self.event.count - self._last
-            self.regular += distance == self._distance
-            self._last, self._distance = self.event.count, distance
+        if gap_ns <= HICCUP_NS:
+            gaps = self._short if gap_ns <= SPIKE_NS else self._long
+            gaps.add(gap_ns, self.event.count)
 
     @property
     def spikes(self) -> int:
-        """How many were noise: not very long, and now and then where gaps are usually short."""
-        is_usual = self.doubtful >= RARE * self.event.count
-        return 0 if is_usual or self.regular >= REGULAR * self.doubtful else self.doubtful
+        """How many were noise."""
+        return sum(gaps.count for gaps in self._noise())
 
     @property
     def spikes_ns(self) -> int:
         """How long those took."""
-        return self.doubtful_ns if self.spikes else 0
+        return sum(gaps.total_ns for gaps in self._noise())
+
+    def _noise(self) -> list[RareGaps]:
+        events = self.event.count
+        noise = [self._short] if self._short.is_noise(events) else []
+        # Longer ones may well be the program's, so they are left out only if they hardly matter.
+        if self._long.total_ns <= TELLABLE_NS * events and self._long.is_noise(events):
+            noise.append(self._long)
+        return noise
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import torch.autograd
 from torch._C._profiler import RecordScope, _ExperimentalConfig
+from torch.autograd import forward_ad
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +29,7 @@ _SCOPES: Final = {RecordScope.FUNCTION, RecordScope.BACKWARD_FUNCTION}
 """Operators, and not what programs and optimizers annotate: nobody asks for it, and it stays open for long."""
 _LIBRARIES: Final = (str(Path(torch.__file__).parent), str(Path(__file__).parents[2]))
 _NO_TASK: Final = -1
+_NO_TANGENTS: Final = -1
 _DISPATCH: Final = ["PythonSubclass"]
 """What torch calls the way into the dispatch function of a tensor: here that of the device's."""
 _LOG_LEVEL: Final = "KINETO_LOG_LEVEL"
@@ -94,7 +96,7 @@ class OperatorSpans:
         if _is_in_function(events):
             # It may have been called from anywhere.
             *_, self._stopped_at = _places()
-        elif in_operator:
+        elif in_operator and not _is_alone(events):
             self._stopped_at = next(_places(), None)
         return _outermost(events, ahead_ns)
 
@@ -130,6 +132,17 @@ def _places() -> Iterator[Place]:
         if not frame.f_code.co_filename.startswith(_LIBRARIES):
             yield id(frame), frame.f_lasti
         frame = frame.f_back
+
+
+def _is_alone(events: list[Any]) -> bool:
+    """True if what is under way is a single operator, which ends as soon as the device is done with it.
+
+    One that is made of others may go on for long, and so may one that has tangents to work out.
+    """
+    end_ns = max((event.end_ns() for event in events), default=0)
+    under_way = [event.name() for event in events if event.end_ns() == end_ns]
+    operators = sum("::" in name for name in under_way)
+    return operators == 1 and forward_ad._current_level == _NO_TANGENTS
 
 
 def _is_in_function(events: list[Any]) -> bool:

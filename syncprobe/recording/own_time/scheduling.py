@@ -22,28 +22,6 @@ NOTHING_NS: Final = 10_000
 """Clocks that are read one after the other differ by less."""
 
 
-class IdleTime:
-    """How long a thread had no processor in a stretch in which it did not give it up itself."""
-
-    def __init__(self) -> None:
-        self._idle_ns = self._pauses = 0
-        self.restarted_ns = 0
-        self.restart()
-
-    def restart(self) -> None:
-        """A stretch begins."""
-        self.restarted_ns = time.perf_counter_ns()
-        if _WHO is not None:
-            self._idle_ns = self.restarted_ns - time.thread_time_ns()
-            self._pauses = resource.getrusage(_WHO).ru_nvcsw
-
-    def since_ns(self) -> int:
-        """Nanoseconds since it began; 0 if the thread slept, or the system does not tell."""
-        if _WHO is None or resource.getrusage(_WHO).ru_nvcsw != self._pauses:
-            return 0
-        return max(time.perf_counter_ns() - time.thread_time_ns() - self._idle_ns, 0)
-
-
 class WaitingTime:
     """How long the thread that made it has waited for a processor.
 
@@ -90,3 +68,21 @@ class WaitingTime:
         if self._file is not None:
             queued_ns = int(os.pread(self._file, _SIZE, 0).split()[_WAITED])
         return queued_ns, resource.getrusage(_WHO).ru_nvcsw
+
+
+class WaitingSince:
+    """How long the thread that made it has waited for a processor since some moment, as `WaitingTime` knows it."""
+
+    def __init__(self) -> None:
+        self._waiting = WaitingTime()
+        self._before_ns = self.restarted_ns = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """That moment is now."""
+        self.restarted_ns = time.perf_counter_ns()
+        self._before_ns = self._waiting.now_ns()
+
+    def since_ns(self) -> int:
+        """Nanoseconds; 0 if the system does not tell."""
+        return self._waiting.now_ns() - self._before_ns
