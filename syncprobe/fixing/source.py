@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import keyword
 import re
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -83,14 +84,23 @@ class SourceFile:
             if isinstance(node, kinds) and self.covers(node, line)
         ]
 
-    def imports(self, module: str) -> bool:
-        """The file says ``import`` of the module under its own name."""
-        return any(
-            self.code(alias.name) == module and alias.asname is None
-            for node in walk(self.module)
-            if isinstance(node, cst.Import)
-            for alias in node.names
-        )
+    @functools.cached_property
+    def torch(self) -> str:
+        """What the file calls torch: ``th`` after ``import torch as th``; empty if it does not import it."""
+        for node in walk(self.module):
+            for alias in node.names if isinstance(node, cst.Import) else ():
+                name = self.code(alias.name)
+                if name == "torch" and alias.asname is not None:
+                    return self.code(alias.asname.name)
+                if name.partition(".")[0] == "torch" and alias.asname is None:
+                    return "torch"
+        return ""
+
+    def is_torch(self, call: cst.CSTNode, *names: str) -> bool:
+        """``torch.tensor(...)`` and the like."""
+        wanted = matchers.OneOf(*(matchers.Name(name) for name in names))
+        made = matchers.Attribute(value=matchers.Name(self.torch), attr=wanted)
+        return matchers.matches(call, matchers.Call(func=made))
 
     def free_name(self, node: cst.CSTNode, ending: str) -> str:
         """A name that the file does not use yet, made from what a part says."""
@@ -203,14 +213,6 @@ def owner(call: cst.CSTNode) -> cst.BaseExpression | None:
     if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute):
         return call.func.value
     return None
-
-
-def is_torch(call: cst.CSTNode, *names: str) -> bool:
-    """``torch.tensor(...)`` and the like."""
-    wanted = matchers.OneOf(*(matchers.Name(name) for name in names))
-    return matchers.matches(
-        call, matchers.Call(func=matchers.Attribute(value=matchers.Name("torch"), attr=wanted))
-    )
 
 
 def names_in(node: cst.CSTNode) -> set[str]:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
+
 import pytest
 
 from syncprobe.findings import RULES
 from syncprobe.fixing.remedies import REMEDIES
 from syncprobe.fixing.remedy import unguarded
+
+
+def importing(text: str, how: str = "import torch") -> str:
+    """The text below an import of torch."""
+    rest = textwrap.dedent(text).replace("import torch\n", "")
+    return f"{how}\n{rest}"
+
 
 REFUSED = {
     "a value that is used later": (
@@ -169,7 +179,6 @@ REFUSED = {
         y = b.item()
         """,
     ),
-    "a file that does not import torch": ("stacked-reads", "print(a.item(), b.item())  # <-"),
     "a sum that the loop looks at": (
         "read-later",
         """
@@ -327,7 +336,12 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_remedies_leave_alone_what_they_are_not_for(name: str, proposals) -> None:
     remedy, text = REFUSED[name]
-    assert proposals(remedy, text) == []
+    assert proposals(remedy, importing(text)) == []
+
+
+@pytest.mark.parametrize("line", ["", "import torch.nn as nn", "from torch import nn"])
+def test_nothing_is_stacked_in_a_file_that_does_not_import_torch(line, proposals) -> None:
+    assert proposals("stacked-reads", f"{line}\nprint(a.item(), b.item())  # <-") == []
 
 
 ACCEPTED = {
@@ -543,7 +557,18 @@ c = rewards_uploaded[1].view(rewards_rows[1].shape)
 
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_remedies_write_what_their_documentation_shows(name: str, proposals) -> None:
-    remedy, before, after = ACCEPTED[name]
+    remedy, *texts = ACCEPTED[name]
+    before, after = map(importing, texts)
+    assert after in [unguarded(each) for each in proposals(remedy, before)]
+
+
+@pytest.mark.parametrize("name", [name for name in ACCEPTED if "torch" in ACCEPTED[name][1]])
+def test_torch_may_have_another_name(name: str, proposals) -> None:
+    remedy, *texts = ACCEPTED[name]
+    before, after = (
+        re.sub(r"(?<!import )\btorch\b", "th", importing(text, "import torch as th"))
+        for text in texts
+    )
     assert after in [unguarded(each) for each in proposals(remedy, before)]
 
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from syncprobe.fixing.effects import bound_names, changed_names
 from syncprobe.fixing.remedy import remedy
-from syncprobe.fixing.source import LOOPS, Draft, called, is_torch, names_in, owner, walk
+from syncprobe.fixing.source import LOOPS, Draft, called, names_in, owner, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def before_the_loop(source: SourceFile, line: int) -> Iterator[Draft]:
     """
     for node in source.on_line(line, cst.Call):
         loop = _loop(source, node)
-        if loop is None or not is_torch(_maker(node), *_MAKERS) or _is_part(source, node):
+        if loop is None or not source.is_torch(_maker(node), *_MAKERS) or _is_part(source, node):
             continue
         if not names_in(node).isdisjoint(bound_names(loop) | changed_names(loop)):
             continue

@@ -41,7 +41,7 @@ def later(source: SourceFile, line: int) -> Iterator[Draft]:
     the same additions in the same order, of values that were read at once. In the loop the list or sum may
     only be looked at in blocks of an ``if`` below the statement; what is read must not be changed in place.
     """
-    if not source.imports("torch"):
+    if not source.torch:
         return
     for statement in source.on_line(line, cst.SimpleStatementLine):
         found = _collected(statement)
@@ -65,7 +65,7 @@ def _deferred(
     draft.add_before(loop, f"{reads} = []")
     value = source.code(found.read.value)
     draft.replace_statement(found.statement, f"{reads}.append({value}.detach())")
-    values = f"torch.stack({guarded('scalars', reads)}).tolist()"
+    values = f"{source.torch}.stack({guarded('scalars', reads)}).tolist()"
     if found.is_sum:
         each = source.free_name(named, "value")
         taken = f"for {each} in {values}:\n    {found.into} += {each}\n"

@@ -27,7 +27,8 @@ def unvalidated(source: SourceFile, line: int) -> Iterator[Draft]:
     Before: ``Normal(mean, std)``; after: ``Normal(mean, std, validate_args=False)``. Wrong arguments are
     no longer refused, so it is for programs whose arguments are right wherever they were run.
     """
-    if "torch.distributions" not in source.text and "torch import distributions" not in source.text:
+    named = ("torch.distributions", "torch import distributions", f"{source.torch}.distributions")
+    if not any(name in source.text for name in named):
         return
     for scope in (source.on_line(line, cst.Call), _made_in_scope(source, line)):
         for call in scope:
@@ -58,11 +59,11 @@ def reparametrised(source: SourceFile, line: int) -> Iterator[Draft]:
             if _is_without_gradients(source, statement):
                 draft.replace(call, renamed)
                 yield draft
-            elif len(statement.body) == 1 and source.imports("torch"):
+            elif len(statement.body) == 1 and source.torch:
                 value = getattr(statement.body[0], "value", None)
                 if value is call:
                     code = source.code(statement).replace(source.code(call), renamed)
-                    draft.add_before(statement, f"with torch.no_grad():\n    {code}\n")
+                    draft.add_before(statement, f"with {source.torch}.no_grad():\n    {code}\n")
                     draft.remove(statement)
                     yield draft
 

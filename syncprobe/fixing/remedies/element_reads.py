@@ -82,8 +82,8 @@ def _over_values(
         return
     row = source.code(loop.iter)
     ways = [f"{guarded(reads[0].sort, row)}.tolist()"]
-    if source.imports("torch") and all(read.sort == "vector" for read in reads):
-        ways.append(f"torch.stack({guarded('scalars', row)}).tolist()")
+    if source.torch and all(read.sort == "vector" for read in reads):
+        ways.append(f"{source.torch}.stack({guarded('scalars', row)}).tolist()")
     for code in ways:
         draft = Draft(source)
         if reads[0].node is node.elt and not loop.ifs:

@@ -9,7 +9,7 @@ import libcst as cst
 from syncprobe.fixing.effects import bound_names, touches
 from syncprobe.fixing.guards import guarded
 from syncprobe.fixing.remedy import remedy
-from syncprobe.fixing.source import Draft, called, is_plain, is_torch, owner, walk
+from syncprobe.fixing.source import Draft, called, is_plain, owner, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ def uploaded_once(source: SourceFile, line: int) -> Iterator[Draft]:
     torch.as_tensor(order[a:b], device=states.device)``. Where ``rows`` is used otherwise, too, it stays, and ``rows_uploaded``
     is made of it. It must be an array, a list or a host tensor, and stay what it is.
     """
-    if not source.imports("torch"):
+    if not source.torch:
         return
     for node in source.on_line(line, cst.Subscript):
         name = _index(node)
@@ -94,10 +94,10 @@ def _host_part(source: SourceFile, value: cst.BaseExpression) -> tuple[str, str]
         return None
     inner = owner(value)
     if called(value) == "to" and len(value.args) == 1 and value.args[0].keyword is None:
-        is_made = inner is not None and is_torch(inner, *_MAKERS)
+        is_made = inner is not None and source.is_torch(inner, *_MAKERS)
         return (source.code(inner), source.code(value.args[0].value)) if inner and is_made else None
     devices = [each for each in value.args if each.keyword and each.keyword.value == "device"]
-    if len(devices) != 1 or not is_torch(value, *_MAKERS):
+    if len(devices) != 1 or not source.is_torch(value, *_MAKERS):
         return None
     rest = [each for each in value.args if each is not devices[0]]
     rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
@@ -116,13 +116,13 @@ def _uploaded(
     value = _assigned(statement)
     if value is not None and _mentions(source, statement, name) == 1 + len(uses):
         index = guarded("index", source.code(value))
-        draft.replace(value, f"torch.as_tensor({index}, device={device})")
+        draft.replace(value, f"{source.torch}.as_tensor({index}, device={device})")
         for use in uses:
             draft.concerns(use)
         return draft
     uploaded = source.free_name(cst.Name(name), "uploaded")
     index = guarded("index", name)
-    draft.add_after(statement, f"{uploaded} = torch.as_tensor({index}, device={device})")
+    draft.add_after(statement, f"{uploaded} = {source.torch}.as_tensor({index}, device={device})")
     for use in uses:
         draft.replace(use.slice[0].slice, uploaded)
     return draft

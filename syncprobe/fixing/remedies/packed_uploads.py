@@ -10,7 +10,7 @@ from syncprobe.fixing.effects import touches
 from syncprobe.fixing.guards import guarded
 from syncprobe.fixing.remedies.repeated_reads import runs
 from syncprobe.fixing.remedy import remedy
-from syncprobe.fixing.source import Draft, called, is_torch, names_in, owner, walk
+from syncprobe.fixing.source import Draft, called, names_in, owner, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def packed(source: SourceFile, line: int) -> Iterator[Draft]:
     for run in runs(source, line):
         group: list[Upload] = []
         for statement in run:
-            for move, made in _uploads(statement):
+            for move, made in _uploads(source, statement):
                 before = run[run.index(group[0][0]) : run.index(statement)] if group else []
                 is_same = not group or source.code(move.args[0]) == source.code(group[0][1].args[0])
                 if is_same and not touches(before, names_in(made)):
@@ -76,7 +76,7 @@ def _as_one(source: SourceFile, group: list[Upload]) -> Draft:
     draft.add_before(
         first,
         f"{whole} = {rows}\n"
-        f"{parts} = torch.cat([each.flatten() for each in {whole}]).to({device})\n"
+        f"{parts} = {source.torch}.cat([each.flatten() for each in {whole}]).to({device})\n"
         f"{parts} = {parts}.split([each.numel() for each in {whole}])\n",
     )
     for index, (_, each, _) in enumerate(group):
@@ -84,18 +84,18 @@ def _as_one(source: SourceFile, group: list[Upload]) -> Draft:
     return draft
 
 
-def _uploads(node: cst.CSTNode) -> Iterator[tuple[cst.Call, cst.Call]]:
+def _uploads(source: SourceFile, node: cst.CSTNode) -> Iterator[tuple[cst.Call, cst.Call]]:
     """Uploads of tensors that are made on the spot: the whole call, and what makes the host tensor."""
     if isinstance(node, (cst.Lambda, cst.GeneratorExp, cst.ListComp, cst.IfExp)):
         return
     made = owner(node)
     if isinstance(node, cst.Call) and called(node) == "to" and isinstance(made, cst.Call):
         is_plain = len(node.args) == 1 and node.args[0].keyword is None
-        if is_plain and is_torch(_maker(made), *_MAKERS) and not _has_device(made):
+        if is_plain and source.is_torch(_maker(made), *_MAKERS) and not _has_device(made):
             yield node, made
             return
     for child in node.children:
-        yield from _uploads(child)
+        yield from _uploads(source, child)
 
 
 def _maker(made: cst.Call) -> cst.CSTNode:

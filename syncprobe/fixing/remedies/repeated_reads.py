@@ -53,7 +53,7 @@ def together(source: SourceFile, line: int) -> Iterator[Draft]:
     Before: ``log(policy_loss.item(), value_loss.item())``; after: ``policy_loss_value, value_loss_value =
     torch.stack([policy_loss, value_loss]).tolist()`` before it. All must have the same dtype.
     """
-    if not source.imports("torch"):
+    if not source.torch:
         return
     for run in runs(source, line):
         reading = [each for each in run if any(certain_reads(each))]
@@ -74,7 +74,9 @@ def _stacked(source: SourceFile, group: Sequence[tuple[cst.BaseStatement, Read]]
             names[code] = _another_name(source, read, set(names.values()))
         draft.replace(read.node, names[code])
     values = guarded("scalars", f"[{', '.join(names)}]")
-    draft.add_before(group[0][0], f"{', '.join(names.values())} = torch.stack({values}).tolist()")
+    draft.add_before(
+        group[0][0], f"{', '.join(names.values())} = {source.torch}.stack({values}).tolist()"
+    )
     return draft
 
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from syncprobe.fixing.guards import guarded
 from syncprobe.fixing.remedy import remedy
-from syncprobe.fixing.source import Draft, called, is_torch, owner
+from syncprobe.fixing.source import Draft, called, owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def scalars(source: SourceFile, line: int) -> Iterator[Draft]:
     """
     for node in source.on_line(line, cst.Call):
         call, place = _with_device(source, node)
-        if call is None or not is_torch(call, "tensor") or not call.args:
+        if call is None or not source.is_torch(call, "tensor") or not call.args:
             continue
         value, size = call.args[0].value, 0
         while isinstance(value, cst.List) and len(value.elements) == 1:
@@ -56,7 +56,7 @@ def scalars(source: SourceFile, line: int) -> Iterator[Draft]:
         more = [source.code(each).rstrip(", ") for each in call.args[1:]]
         given = ", ".join([shape, guarded("number", source.code(value)), *more, *place])
         draft = Draft(source)
-        draft.replace(node, f"torch.full({given})")
+        draft.replace(node, f"{source.torch}.full({given})")
         yield draft
 
 
@@ -70,7 +70,7 @@ def factories(source: SourceFile, line: int) -> Iterator[Draft]:
     """
     for node in source.on_line(line, cst.Call):
         call, place = _with_device(source, node)
-        if call is node or call is None or not is_torch(call, *_FACTORIES) or not call.args:
+        if call is node or call is None or not source.is_torch(call, *_FACTORIES) or not call.args:
             continue
         given = ", ".join([*(source.code(each).rstrip(", ") for each in call.args), *place])
         draft = Draft(source)
@@ -86,14 +86,14 @@ def lists_of_tensors(source: SourceFile, line: int) -> Iterator[Draft]:
     with the device named where it was.
     """
     for node in source.on_line(line, cst.Call):
-        if not is_torch(node, "tensor") or len(node.args) != 1 + any(_devices(node)):
+        if not source.is_torch(node, "tensor") or len(node.args) != 1 + any(_devices(node)):
             continue
         draft = Draft(source)
         values = guarded("scalars", source.code(node.args[0].value))
         if any(_devices(node)):
-            draft.replace(node, f"torch.stack({values}).detach()")
+            draft.replace(node, f"{source.torch}.stack({values}).detach()")
         else:
-            draft.replace(node, f"torch.stack({values}).detach().cpu()")
+            draft.replace(node, f"{source.torch}.stack({values}).detach().cpu()")
         yield draft
 
 
@@ -112,11 +112,19 @@ def chains(source: SourceFile, line: int) -> Iterator[Draft]:
         call, place = _with_device(source, node, is_cast=bool(cast))
         if call is None or call is node or len(call.args) != 1:
             continue
-        dtype = cast if is_torch(call, "tensor") else "" if cast else _TYPED.get(called(call), "")
-        if dtype and is_torch(call, "tensor", *_TYPED):
+        dtype = (
+            cast
+            if source.is_torch(call, "tensor")
+            else ""
+            if cast
+            else _TYPED.get(called(call), "")
+        )
+        if dtype and source.is_torch(call, "tensor", *_TYPED):
             data = source.code(call.args[0].value)
             draft = Draft(source)
-            draft.replace(node, f"torch.as_tensor({data}, dtype=torch.{dtype}, {place[0]})")
+            draft.replace(
+                node, f"{source.torch}.as_tensor({data}, dtype={source.torch}.{dtype}, {place[0]})"
+            )
             yield draft
 
 
