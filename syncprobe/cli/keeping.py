@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from syncprobe import files
 from syncprobe.cli import output
 from syncprobe.cli.destination import STANDARD_OUTPUT, check_destination, do_all, format_of
-from syncprobe.cli.quoting import ProjectSource
+from syncprobe.cli.quoting import project_source
 from syncprobe.profiles import storage
 from syncprobe.rendering import FORMATS, Page
 from syncprobe.rendering.answer.summary import warnings_of
@@ -19,6 +18,7 @@ from syncprobe.rendering.answer.summary import warnings_of
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from syncprobe.profiles.model import Profile
 
@@ -55,7 +55,7 @@ def keep_and_show(
 
 def write_report(profile: Profile, path: Path, name: str, what: str) -> None:
     """Write a profile in one of the formats for people."""
-    page = Page(source=ProjectSource(Path.cwd()))
+    page = Page(source=project_source())
     files.write_text(path, FORMATS[name].render([profile], page))
     output.say(f"{what} written to {quoted(path)}.")
 
@@ -93,5 +93,5 @@ def _show(profile: Profile, arguments: Namespace) -> None:
             output.say(output.one_line(warning))
         output.put(storage.dumps(profile))
         return
-    page = replace(output.page(is_full=arguments.full), source=ProjectSource(Path.cwd()))
+    page = replace(output.page(is_full=arguments.full), source=project_source())
     output.put(FORMATS["console"].render([profile], page))

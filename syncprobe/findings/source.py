@@ -56,10 +56,13 @@ class SourceLines:
 
     Args:
         root: The folder that the paths of call sites are relative to; import roots are tried after it.
+        is_trusted: The paths are those of a program that was run here. Other profiles and traces may come from anybody,
+            and reports are made to be passed on: then only Python files below the root are opened.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, is_trusted: bool = True) -> None:
         self._root = root
+        self._is_trusted = is_trusted
         self._texts: dict[str, tuple[str, ...]] = {}
         self._modules: dict[str, Module | None] = {}
         self._lines: dict[tuple[str, int], CodeLine | None] = {}
@@ -141,15 +144,25 @@ class SourceLines:
     def _read(self, path: str) -> tuple[str, ...]:
         if not path or path.startswith("<"):
             return ()
-        for folder in (self._root, *(Path(entry) for entry in sys.path if entry)):
+        for folder in (self._root, *self._import_roots()):
             try:
-                if not _is_source(folder / path):
+                if not self._may_open(folder / path):
                     continue
                 with tokenize.open(str(folder / path)) as stream:
                     return tuple(stream.read().split("\n"))
-            except (OSError, SyntaxError, UnicodeDecodeError, ValueError):
+            except (OSError, SyntaxError, UnicodeDecodeError, ValueError, RuntimeError):
                 continue
         return ()
+
+    def _import_roots(self) -> list[Path]:
+        return [Path(entry) for entry in sys.path if entry] if self._is_trusted else []
+
+    def _may_open(self, path: Path) -> bool:
+        if not self._is_trusted:
+            path = path.resolve()
+            if path.suffix != ".py" or not path.is_relative_to(self._root.resolve()):
+                return False
+        return _is_source(path)
 
 
 def _is_source(path: Path) -> bool:

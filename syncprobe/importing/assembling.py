@@ -109,7 +109,8 @@ def _profile(marks: Marks, sums: Sequence[EventSum], run: Run, root: Path) -> Pr
         aggregate.RegionFacts(measured_ms=timing.region_means(measured) if measured else {}),
     )
     sites = aggregate.sites_of(sums, run.steps)
-    examined = examine_alone(sites, regions, steps=run.steps, source=SourceLines(root))
+    source = SourceLines(root, is_trusted=False)
+    examined = examine_alone(sites, regions, steps=run.steps, source=source)
     return Profile(
         syncprobe=__version__,
         created=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -8,8 +8,7 @@ import torch
 
 FUNCTIONS = frozenset(
     """
-    abs _foreach_sqrt _log_softmax _log_softmax_backward_data _softmax _softmax_backward_data
-    add.Tensor addmm baddbmm bmm cat cos detach div.Tensor embedding eq.Scalar eq.Tensor exp
+    abs _foreach_sqrt add.Tensor addmm baddbmm bmm cat cos detach div.Tensor embedding eq.Scalar eq.Tensor exp
     gather ge.Scalar ge.Tensor gt.Scalar gt.Tensor le.Scalar le.Tensor log lt.Scalar lt.Tensor
     maximum mean.dim minimum mm mul.Tensor native_layer_norm ne.Scalar ne.Tensor neg permute
     pow.Tensor_Scalar relu rsqrt select.int sigmoid sin sqrt squeeze.dim sub.Tensor
@@ -26,6 +25,8 @@ def host_call(overload: Any) -> Any:
     name = overload._schema.name.removeprefix("aten::")
     if _is_wider_product(overload):
         return _wider_product(overload)
+    if overload in NORMALIZING:
+        return NORMALIZING[overload]
     if name in _OF_MORE_TYPES:
         return _widening(overload)
     if overload.namespace != "aten":
@@ -105,3 +106,36 @@ def _wider_product(overload: Any) -> Any:
         return result if out is None else out.copy_(result)
 
     return run
+
+
+def _normalizing(function: Any) -> Any:
+    """Half precision may become single precision in the same kernel on CUDA."""
+
+    def run(values: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+        result: torch.Tensor = function(values.float() if half_to_float else values, dim, False)
+        return result
+
+    return run
+
+
+def _normalizing_backward(function: Any) -> Any:
+    """And the gradient half precision again."""
+
+    def run(grad: torch.Tensor, output: torch.Tensor, dim: int, dtype: torch.dtype) -> torch.Tensor:
+        result: torch.Tensor = function(grad, output, dim, grad.dtype)
+        return result if dtype is grad.dtype else result.to(dtype)
+
+    return run
+
+
+NORMALIZING = {
+    torch.ops.aten._softmax.default: _normalizing(torch._softmax),
+    torch.ops.aten._log_softmax.default: _normalizing(torch._log_softmax),
+    torch.ops.aten._softmax_backward_data.default: _normalizing_backward(
+        torch._softmax_backward_data
+    ),
+    torch.ops.aten._log_softmax_backward_data.default: _normalizing_backward(
+        torch._log_softmax_backward_data
+    ),
+}
+"""Operators that change the type on CUDA alone."""

@@ -140,3 +140,21 @@ def test_only_regular_files_of_a_source_files_size_are_opened(tmp_path: Path) ->
     lines = SourceLines(tmp_path)
     for name in ("pipe.py", "zero.py", "huge.py", "/dev/zero"):
         assert lines.allowances(name) == ()
+
+
+def test_paths_that_anybody_may_have_written_lead_to_nothing_outside_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    for folder in (project, elsewhere):
+        folder.mkdir()
+        for name in ("code.py", "secret"):
+            (folder / name).write_text("token = 1\n")
+    (project / "link.py").symlink_to(elsewhere / "code.py")
+    monkeypatch.syspath_prepend(str(elsewhere))
+    lines = SourceLines(project, is_trusted=False)
+    outside = [str(elsewhere / "code.py"), "../elsewhere/code.py", "link.py", "secret", "a\0b.py"]
+    assert {name: lines.lines(name) for name in outside} == dict.fromkeys(outside, ())
+    for name in ("code.py", str(project / "code.py")):
+        assert lines.lines(name)[0] == "token = 1"
+    assert SourceLines(project).lines(str(elsewhere / "secret"))[0] == "token = 1", "it was run"

@@ -87,6 +87,27 @@ def test_old_traces_carry_the_stack_in_the_operation(tmp_path):
     assert site.callers[0].stack == (CallSite("train.py", 7, "main"),)
 
 
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_lines_of_files_outside_the_project_do_not_get_into_the_profile(
+    tmp_path, monkeypatch, is_ours
+):
+    """A trace may name any file of whoever imports it."""
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    project.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.chdir(project)
+    file = (project if is_ours else elsewhere) / "train.py"
+    file.write_text("secret = x.item()\n")
+    events = [
+        traces.frame(f"{file}(1): main", 0, 100),
+        traces.operator("aten::item", 40, 60),
+        traces.call("cudaStreamSynchronize", 50),
+    ]
+    profile = import_trace(traces.write(tmp_path, *events))
+    assert profile.findings
+    assert ("secret" in str(profile)) == is_ours
+
+
 def test_threads_do_not_lend_each_other_their_stacks(tmp_path):
     events = [
         traces.frame("train.py(1): main", 0, 100),

@@ -110,6 +110,9 @@ ROWS = [
     Row("torch.linalg.svd(e, driver='gesvdj')", WAIT, "BatchLinearAlgebra.cpp: cuSOLVER's drivers"),
     Row("torch.linalg.svdvals(e, driver='gesvda')", WAIT, "BatchLinearAlgebra.cpp"),
     Row("i.int().histc(4, 0, 3)", "", "cuda/SummaryOps.cu: integers, too", 2, 2),
+    # Half precision becomes single precision on the way, as in every softmax under autocast.
+    Row("x.half().softmax(0, dtype=torch.float32)", "", "SoftMax.cpp", 2, 2),
+    Row("x.bfloat16().softmax(0, dtype=torch.float32)", "", "SoftMax.cpp: half only", 3, 3),
     # Scalars of the host that iterators take.
     Row("torch.addcmul(x, x, hs)", "", "PointwiseOps.cpp", 1, 1),
     Row("torch.lerp(x, x, hs)", "", "Lerp.cpp", 1, 1),

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from syncprobe.simgpu.host_calls import FUNCTIONS, METHODS, host_call
+from syncprobe.simgpu.host_calls import FUNCTIONS, METHODS, NORMALIZING, host_call
 
 SQUARE = torch.tensor([[0.5, -1.0], [2.0, 0.25]])
 CUBES = torch.ones(2, 2, 2)
@@ -83,7 +83,10 @@ def called(call: Any, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
     return call(*own), own[0]
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS | METHODS))
+NAMES = FUNCTIONS | METHODS | {overload.overloadpacket.__name__ for overload in NORMALIZING}
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
 def test_it_calls_the_very_operator(name: str) -> None:
     overload = overload_of(name)
     for arguments in arguments_of(name):

@@ -50,6 +50,10 @@ PROGRAMS = {
     "median": lambda t: t["matrix"].median(0).values,
     "trace": lambda t: t["square"].trace(),
     "take": lambda t: t["matrix"].take(t["labels"]),
+    "softmax of half": lambda t: t["half"].softmax(1, dtype=torch.float32),
+    "log_softmax of half": lambda t: F.log_softmax(t["half"], 0, dtype=torch.float32),
+    "softmax of half as it is": lambda t: t["half"].softmax(0),
+    "softmax to double": lambda t: t["half"].softmax(1, dtype=torch.float64),
 }
 
 
@@ -66,6 +70,7 @@ def tensors(device: str) -> dict[str, torch.Tensor]:
         "batch": normal(5, 6, 7),
         "square": square.clone().to(device).requires_grad_(),
         "symmetric": (square + square.T).to(device).requires_grad_(),
+        "half": torch.randn(9, 7, generator=generator).half().to(device).requires_grad_(),
         "mask": torch.tensor([1.0, 1, 0, 1, 1, 1, 1]).to(device),
         "labels": torch.arange(9).remainder(7).to(device),
     }
@@ -93,7 +98,9 @@ def test_bits_are_those_of_the_host(name: str, has_gradient: bool) -> None:
 
 
 @pytest.mark.usefixtures("device")
-@pytest.mark.parametrize("name", ["eigvalsh", "svdvals", "rms_norm", "a batch against one"])
+@pytest.mark.parametrize(
+    "name", ["eigvalsh", "svdvals", "rms_norm", "a batch against one", "softmax of half"]
+)
 def test_bits_in_inference_mode(name: str) -> None:
     with torch.inference_mode():
         shown = PROGRAMS[name](tensors("cuda")).cpu()
@@ -106,12 +113,15 @@ FUSED = {
     "rms_norm": (1, 1),
     "nearest": (1, 1),
     "nearest-exact": (1, 1),
+    "softmax of half": (1, 1),
+    "log_softmax of half": (1, 1),
+    "softmax to double": (2, 2),
 }
 
 
 @pytest.mark.parametrize("name", FUSED)
 @pytest.mark.usefixtures("device")
-def test_fused_operators_are_one_kernel_each_way(name: str, sink: RecordingSink) -> None:
+def test_kernels_are_as_many_as_on_cuda(name: str, sink: RecordingSink) -> None:
     given = tensors("cuda")
     sink.take()
     result = PROGRAMS[name](given)

@@ -18,7 +18,7 @@ from syncprobe.cli.destination import (
 )
 from syncprobe.cli.keeping import add_full
 from syncprobe.cli.parsing import at_least
-from syncprobe.cli.quoting import ProjectSource
+from syncprobe.cli.quoting import project_source
 from syncprobe.cli.run_options import (
     add_options,
     add_settings,
@@ -116,7 +116,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _write(comparison: Comparison, path: Path, render: Callable[..., str]) -> None:
-    files.write_text(path, render(comparison, Page(source=ProjectSource(Path.cwd()), is_full=True)))
+    files.write_text(path, render(comparison, Page(source=project_source(), is_full=True)))
     output.say(f"Comparison written to {output.one_line(str(path))}.")
 
 

@@ -19,7 +19,7 @@ from syncprobe.cli.destination import (
     format_of,
 )
 from syncprobe.cli.parsing import UsageError
-from syncprobe.cli.quoting import ProjectSource
+from syncprobe.cli.quoting import project_source
 from syncprobe.comparison.planning import plan
 from syncprobe.profiles import storage
 from syncprobe.rendering import Page
@@ -91,7 +91,7 @@ def _files(arguments: Namespace) -> dict[Path, Callable[..., str]]:
 
 
 def _write(report: PlanReport, path: Path, render: Callable[..., str]) -> None:
-    files.write_text(path, render(report, Page(source=ProjectSource(Path.cwd()))))
+    files.write_text(path, render(report, Page(source=project_source())))
     what = "Page" if render is render_plan else "Plan"
     output.say(f"{what} written to {output.one_line(str(path))}.")
 

@@ -11,7 +11,7 @@ from syncprobe.cli import output
 from syncprobe.cli.destination import STANDARD_OUTPUT, add_output, check_writable, format_of
 from syncprobe.cli.keeping import add_full
 from syncprobe.cli.parsing import UsageError
-from syncprobe.cli.quoting import ProjectSource
+from syncprobe.cli.quoting import project_source
 from syncprobe.cli.run_options import add_options
 from syncprobe.profiles import storage
 from syncprobe.profiles.lines.owners import files_of, is_within, owned
@@ -53,13 +53,13 @@ def run(arguments: Namespace) -> int:
         check_writable(path)
     profiles = [_rolled_up(storage.load(path), arguments.own) for path in arguments.profiles]
     if path is not None:
-        page = Page(source=ProjectSource(Path.cwd()), is_full=arguments.full)
+        page = Page(source=project_source(), is_full=arguments.full)
         files.write_text(path, chosen.render(profiles, page))
         output.say(f"Report written to {output.one_line(str(path))}.")
         if not arguments.json:
             return 0
         chosen = FORMATS["json"]
-    page = replace(output.page(is_full=arguments.full), source=ProjectSource(Path.cwd()))
+    page = replace(output.page(is_full=arguments.full), source=project_source())
     output.put(chosen.render(profiles, page))
     return 0
 

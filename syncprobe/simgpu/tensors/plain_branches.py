@@ -120,6 +120,17 @@ def _tensor_split(given: Any, sections: Any, dim: int = 0) -> Any:
     return in_parts(_aten.tensor_split.tensor_indices_or_sections, given, sections, dim)
 
 
+def _normalized(overload: Any, kernel: Any) -> Callable[..., Any]:
+    """Half precision becomes single precision in the kernel that normalizes."""
+
+    def run(given: Any, dim: int, dtype: torch.dtype | None = None) -> Any:
+        if given.dtype is torch.float16 and dtype is torch.float32:
+            return kernel(given, dim, True)
+        return in_parts(overload, given, dim, dtype)
+
+    return run
+
+
 def _named_as_shown(overload: Any) -> Callable[..., Any]:
     """Operators that name devices when they refuse tensors of both sides."""
 
@@ -142,6 +153,8 @@ PLAIN_BRANCHES: dict[Any, Callable[..., Any]] = {
     _aten.cumprod_backward.default: _cumprod_backward,
     _aten.cross_entropy_loss.default: _cross_entropy,
     _aten.tensor_split.tensor_indices_or_sections: _tensor_split,
+    _aten.softmax.int: _normalized(_aten.softmax.int, torch._softmax),
+    _aten.log_softmax.int: _normalized(_aten.log_softmax.int, torch._log_softmax),
     **{
         overload: _named_as_shown(overload)
         for overload in (
