@@ -20,7 +20,7 @@ def watched(*, waited_ns: int) -> OwnStep:
 def test_what_is_between_operators_belongs_to_its_region_less_the_calls():
     step = watched(waited_ns=0)
     # The first stretch pays for its call and the mark before it, the last one for the mark behind it.
-    assert step.by_region == {"act": 20_000 - 3_000 + 20_000 - 1_000, "learn": 20_000 - 2_000}
+    assert step.by_region == {"act": 20_000 - 2_000 + 20_000 - 1_000, "learn": 20_000 - 1_000}
     assert step.waited_share == 0.0
 
 

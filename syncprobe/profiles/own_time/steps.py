@@ -26,8 +26,6 @@ MANY_ALIKE: Final = 12
 """Among fewer, a stretch of a large step is disturbed in two of them by chance: the middle one tells whether it is short."""
 CALL_ERROR_NS: Final = 500
 """How far off the allowance for a call may be, per operator."""
-MARK: Final = 2
-"""How many calls the marks at the beginning and at the end of a step are worth, each."""
 HANDLER: Final = 4
 """How many calls it is worth to get to a handler in Python and back: a mark of a region, a copy."""
 DEARER: Final = 1.5
@@ -102,10 +100,9 @@ def own_gaps(
     """When each stretch between operators began, and what the program itself took of it; see `own_step`."""
     inside = [(start, end, allowance_ns) for start, end in operators]
     inside += [(start, end, HANDLER * allowance_ns) for start, end in watch.away]
-    # The marks at both ends of a step are calls, too, and not into warm code.
-    mark_ns = MARK * allowance_ns
-    inside.append((watch.end_ns, watch.end_ns, mark_ns))
-    stretches = _stretches(watch, sorted(inside), mark_ns)
+    # The marks at both ends of a step are calls, too.
+    inside.append((watch.end_ns, watch.end_ns, allowance_ns))
+    stretches = _stretches(watch, sorted(inside), allowance_ns)
     _take_waiting_off(stretches, watch.waits)
     return [
         (stretch.start_ns, max(stretch.length_ns - stretch.allowance_ns, 0.0))
