@@ -136,6 +136,14 @@ def test_a_program_without_regions_is_not_told_of_one():
     assert "Own code 60%. Without it: at most 2.5x faster." in screen
 
 
+def test_code_in_no_region_is_not_called_by_the_name_of_one():
+    profile = factories.host_bound_profile()
+    regions = {("other" if name == "env" else name): each for name, each in profile.regions.items()}
+    screen = words(render(replace(profile, regions=regions)))
+    assert "other 80%" in screen
+    assert "Without what is in no region: at most 5x faster." in screen
+
+
 def test_no_verdict_where_the_program_s_own_time_is_not_known_well_enough():
     profile = factories.profile()
     time = replace(profile.time, own=factories.own_time(1.2, low=0.2, high=7.2))

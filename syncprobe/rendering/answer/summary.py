@@ -221,7 +221,11 @@ def _own_sentence(worth: Worth) -> str:
     largest, share = named[0]
     if share < HARDLY:
         return f"{text}."
-    return f"{text}. Without {largest if has_names else 'it'}: {_ceiling(share)}."
+    if not has_names:
+        largest = "it"
+    elif largest == DEFAULT_REGION:
+        largest = "what is in no region"
+    return f"{text}. Without {largest}: {_ceiling(share)}."
 
 
 def _ceiling(share: float) -> str:
