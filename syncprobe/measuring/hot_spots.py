@@ -6,8 +6,11 @@ a GPU would do; everything else is own time, of the innermost line of user code 
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+import tokenize
+import types
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -145,10 +148,28 @@ def user_calls(stack: Sequence[str], path_of: PathOf) -> list[tuple[CallSite, Ca
             break  # below a user's function it is the device; above all of them, what started the program
         if path is not None:
             marked = {attribute[:1]: attribute[1:] for attribute in attributes}
-            qualified = f"{marked['c']}.{name}" if "c" in marked else name
+            # The sampler knows the class of the object, which need not be the one that the function is in.
+            known = f"{marked['c']}.{name}" if "c" in marked else name
+            qualified = _qualified_names(file).get((name, int(first_line)), known)
             begin = CallSite(path=path, line=int(first_line), function=qualified)
             calls.append((begin, replace(begin, line=int(marked.get("l", first_line)))))
     return calls[::-1]
+
+
+@functools.cache
+def _qualified_names(file: str) -> dict[tuple[str, int], str]:
+    """What call sites call the functions of a file, by their names and first lines; none if it is no source."""
+    try:
+        with tokenize.open(file) as stream:
+            pending = [compile(stream.read(), file, "exec", dont_inherit=True)]
+    except (OSError, SyntaxError, UnicodeDecodeError, ValueError):
+        return {}
+    names = {}
+    while pending:
+        code = pending.pop()
+        names[code.co_name, code.co_firstlineno] = code.co_qualname
+        pending += [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    return names
 
 
 def _profiler() -> Profiler:

@@ -21,6 +21,10 @@ class Physics:
             pass
 
 
+class Boat(Physics):
+    pass  # what it inherits is called by the name of the class that it is in
+
+
 def learn(x):
     for _ in range(20):
         x = x * 1.0
@@ -28,7 +32,7 @@ def learn(x):
 
 
 def main():
-    physics, x = Physics(), torch.ones(4, device="cuda")
+    physics, x = Boat(), torch.ones(4, device="cuda")
     model = torch.nn.Linear(4, 4).cuda()
     optimizer = torch.optim.SGD(model.parameters())
     for _ in range(25):
