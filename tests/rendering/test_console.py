@@ -245,6 +245,12 @@ def test_a_program_that_never_used_the_device_is_told_so():
     assert "None: no event was recorded." in screen
 
 
+def test_steps_that_did_not_use_the_device_say_nothing_about_later_ones():
+    profile = factories.profile()
+    idle = replace(profile, sites=(), per_step=dict.fromkeys(profile.per_step, 0.0))
+    assert "Cannot tell: no step used the device. If later ones do" in words(render(idle))
+
+
 def test_a_program_that_ended_too_early_is_not_asked_for_its_device():
     run = replace(
         factories.empty_profile().run, is_complete=False, interruption="raised ValueError"

@@ -18,7 +18,7 @@ from syncprobe.rendering.labels import measured_label, modelled_label
 from syncprobe.rendering.lines.costly import costly_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from syncprobe.profiles.model import Profile
     from syncprobe.rendering import SourceText
@@ -119,12 +119,9 @@ def time_sentence(profile: Profile) -> str:
 
 
 def _verdict(profile: Profile, worth: Worth | None) -> str:
-    if not _used_device(profile) and profile.run.warmup and not profile.run.steps:
-        return "Cannot tell: the warm-up was longer than the run, so nothing was recorded."
-    if not (_used_device(profile) or profile.run.is_complete or profile.run.steps):
-        return "Cannot tell: the program ended before it used the device."
-    if not _used_device(profile):
-        return 'Cannot tell: nothing used the device. Did the program ask for device="cuda"?'
+    why_not = _why_nothing_is_known(profile)
+    if why_not:
+        return f"Cannot tell: {why_not}"
     if worth is None:
         return "Unknown: no time was modelled for this run, so only counts can be shown."
     label = f"of the {profile.rate_noun}, {modelled_label(profile)}"
@@ -141,13 +138,25 @@ def _verdict(profile: Profile, worth: Worth | None) -> str:
     )
 
 
-def _used_device(profile: Profile) -> bool:
-    """Something happened there; conversions happen on the host, and are all that a CPU run has."""
+def _why_nothing_is_known(profile: Profile) -> str:
+    """Empty if something happened on the device, in steps if there are any."""
+    run = profile.run
+    if _is_any(profile, profile.counts):
+        if run.steps and not _is_any(profile, profile.per_step):
+            return "no step used the device. If later ones do, record those: --warmup, --steps."
+        return ""
+    if run.warmup and not run.steps:
+        return "the warm-up was longer than the run, so nothing was recorded."
+    if not (run.is_complete or run.steps):
+        return "the program ended before it used the device."
+    return 'nothing used the device. Did the program ask for device="cuda"?'
+
+
+def _is_any(profile: Profile, amounts: Mapping[str, float]) -> bool:
+    """Events of some kind; conversions happen on the host, and are all that a CPU run has."""
     is_there = profile.run.device != "cpu"
     return any(
-        count
-        for kind, count in profile.counts.items()
-        if kind != EventKind.CONVERSION or not is_there
+        amount for kind, amount in amounts.items() if kind != EventKind.CONVERSION or not is_there
     )
 
 
