@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.errors import SyncprobeError
 from syncprobe.fixing import scratch
+from syncprobe.interrupts import uninterrupted
 from syncprobe.profiles import storage
 from syncprobe.targets.places.scratch import scratch_folder
 
@@ -127,20 +128,26 @@ def _child(program: Program, copied: Path, request: Path, limit_s: float | None)
     }
     command = [sys.executable, "-m", "syncprobe.fixing.child", str(request)]
     with (request.parent / "errors").open("w+b") as errors:
+        process = None
         try:
-            done = subprocess.run(  # noqa: S603  # our own words
-                command,
-                cwd=_moved(program.folder, root, copied),
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                timeout=limit_s,
-                check=False,
-            )
+            # What was interrupted while it started could not be ended.
+            with uninterrupted():
+                process = subprocess.Popen(  # noqa: S603  # our own words
+                    command,
+                    cwd=_moved(program.folder, root, copied),
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                )
+            output, _ = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
             raise TrialError(f"It took longer than {limit_s:.0f} s.") from None
-    return done.stdout.decode("utf-8", "replace")
+        finally:
+            if process is not None:
+                process.kill()
+                process.wait()
+    return output.decode("utf-8", "replace")
 
 
 def _answer(program: Program, folder: Path) -> dict[str, Any]:

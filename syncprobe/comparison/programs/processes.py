@@ -12,6 +12,7 @@ from multiprocessing import connection
 from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.errors import SyncprobeError, UnfinishedPassError
+from syncprobe.interrupts import uninterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -64,14 +65,17 @@ def runner(place: Place, name: str) -> Iterator[RunnerProcess]:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(there, place), name=f"syncprobe {name}")
-    process.start()
-    there.close()
     try:
+        # What was interrupted while it started could not be ended.
+        with uninterrupted():
+            process.start()
+            there.close()
         yield RunnerProcess(here, name)
     finally:
         here.close()
-        process.kill()
-        process.join()
+        if process.pid is not None:
+            process.kill()
+            process.join()
 
 
 def _serve(pipe: Connection, place: Place) -> None:

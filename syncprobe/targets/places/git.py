@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.errors import SyncprobeError, did_you_mean
+from syncprobe.interrupts import uninterrupted
 from syncprobe.targets.places.scratch import scratch_folder
 
 if TYPE_CHECKING:
@@ -141,13 +142,15 @@ def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     # refresh the index of the user's, nor may anybody be asked for a password.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    return subprocess.run(  # noqa: S603  # the user's own git
-        ["git", "-c", "advice.detachedHead=false", *words],  # noqa: S607  # likewise
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="surrogateescape",
-        check=False,
-    )
+    # An interrupt that came while it starts would leave it writing into a folder that is being removed.
+    with uninterrupted():
+        return subprocess.run(  # noqa: S603  # the user's own git
+            ["git", "-c", "advice.detachedHead=false", *words],  # noqa: S607  # likewise
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            check=False,
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing.util
 import os
 import random
 import shutil
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,9 @@ import pytest
 
 import syncprobe
 from syncprobe.cli import main
+from syncprobe.comparison.programs import processes
 from syncprobe.comparison.programs.judging import Ended, verdict_of
+from syncprobe.targets.places import git
 from syncprobe.targets.places.scratch import PREFIX, scratch_folder, sweep
 from syncprobe.targets.running import RunOptions, run
 from tests.comparison.programs.history import make_repository
@@ -243,6 +247,32 @@ def test_an_interrupt_leaves_no_folder_behind(
     with pytest.raises(KeyboardInterrupt), scratch_folder() as folder:
         (folder / "train.py").touch()
     assert not leftovers()
+
+
+@pytest.mark.parametrize(
+    ("module", "function"),
+    [(subprocess, "_fork_exec"), (multiprocessing.util, "spawnv_passfds")],
+    ids=["git", "runner"],
+)
+def test_an_interrupt_while_a_process_starts_leaves_none_behind(
+    module: Any, function: str, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would go on writing into a folder that is being removed."""
+    started: list[int] = []
+    original = getattr(module, function)
+
+    def interrupting(*args: Any) -> int:
+        started.append(original(*args))
+        signal.raise_signal(signal.SIGINT)
+        return started[-1]
+
+    place = processes.Place(folder=repository)
+    resource_tracker.ensure_running()  # otherwise it would be what is started
+    monkeypatch.setattr(module, function, interrupting)
+    with pytest.raises(KeyboardInterrupt), processes.runner(place, "this"):
+        git.revision("main", repository)
+    [process] = started
+    assert not Path(f"/proc/{process}").exists()
 
 
 def interrupted(
