@@ -34,6 +34,7 @@ TESTS = {
         "marinenav/test_compiled_loading.py",
         "marinenav/test_compiled_environment.py",
     ),
+    "marinenav.step5_merge.compiled_descent": ("marinenav/test_compiled_descent.py",),
     "marinenav.step4_keep": ("marinenav/test_device_replay.py",),
     "marinenav.guards": ("marinenav/test_customised.py",),
     "marinenav": (
@@ -66,7 +67,9 @@ def nearest_tests(fault: Fault) -> list[str]:
     for prefix, files in LAST_RESORT.items():
         if is_below(fault.module, prefix):
             found.update(dict.fromkeys(files))
-    return [each for each in found if (ROOT / each).exists()]
+    if missing := [each for each in found if not (ROOT / each).exists()]:
+        raise CannotAskError(f"There is no {missing[0]}.")
+    return list(found)
 
 
 def is_below(module: str, prefix: str) -> bool:

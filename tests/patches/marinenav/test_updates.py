@@ -18,7 +18,8 @@ import patches
 import syncprobe
 from legacy_marinenav.policy.agent import Agent
 from patches.blocks.lazy_losses import LazyLoss
-from patches.marinenav.step5_merge.descent import parameters_of
+from patches.marinenav.step5_merge.compiled_environment import loading
+from patches.marinenav.step5_merge.descent import descend, parameters_of
 from tests.patches.marinenav.test_device_replay import transitions
 from tests.patches.marinenav.training_runs import AGENTS
 
@@ -64,6 +65,30 @@ def test_soft_updates_mix_as_legacy_mixes(agent_type: str) -> None:
             agent.soft_update()
             found.append(parameters(agent))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_parameters_that_missed_a_step_have_counts_of_their_own(
+    is_compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a critic that sees no objects in some of its batches."""
+    if not is_compiled:
+        monkeypatch.setattr(loading, "kernels", lambda *_: None)
+    first, second = (torch.nn.ModuleList([torch.nn.Linear(3, 2) for _ in "ab"]) for _ in "ab")
+    second.load_state_dict(first.state_dict())
+    optimizers = [torch.optim.Adam(each.parameters(), lr=0.1) for each in (first, second)]
+    for used in ((0, 1), (0,), (0, 1), (0,), (0, 1)):
+        ours, theirs = (
+            torch.stack([each[index](torch.ones(3)).square().sum() for index in used]).sum()
+            for each in (first, second)
+        )
+        descend(ours, first, optimizers[0])
+        optimizers[1].zero_grad()
+        theirs.backward()
+        torch.nn.utils.clip_grad_norm_(second.parameters(), 0.5)
+        optimizers[1].step()
+    for one, other in zip(first.parameters(), second.parameters(), strict=True):
+        assert one.tolist() == other.tolist()
 
 
 @pytest.mark.parametrize("agent_type", AGENTS)

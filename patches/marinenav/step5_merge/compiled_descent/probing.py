@@ -29,6 +29,11 @@ def try_kernels() -> tuple[Kernels | None, str]:
 
 def steps_agree(kernels: Kernels) -> bool:
     """Whether steps leave the same parameters, gradients, averages and counts as torch's operations."""
+    return _are_equal(*stepped(kernels))
+
+
+def stepped(kernels: Kernels) -> tuple[list[tuple[Tensor, ...]], list[tuple[Tensor, ...]]]:
+    """What a few steps leave, compiled and by torch's operations."""
     compiled, plain = (_tensors() for _ in range(2))
     random = torch.Generator().manual_seed(1)
     for number in range(STEPS):
@@ -39,7 +44,7 @@ def steps_agree(kernels: Kernels) -> bool:
         scale, rate = _SCALES[number % len(_SCALES)], 1e-4 * (1 + number)
         kernels.adam(_BETAS, _EPSILON, rate, scale, compiled)
         _plain_step(rate, scale, plain)
-    return _are_equal(compiled, plain)
+    return compiled, plain
 
 
 def _plain_step(rate: float, scale: float, tensors: list[tuple[Tensor, ...]]) -> None:
