@@ -44,6 +44,7 @@ const seriesOptions = (series, isCurve) => {
 };
 
 const LABEL_LINES = 4;
+const LABEL_ROOM = 56; // pixels, right of bars that lie
 
 // A label on as many lines as a bar has room beside it.
 const wrapped = (text) => {
@@ -65,7 +66,7 @@ const scales = (spec) => {
   const value = {
     type: spec.logarithmic ? "logarithmic" : "linear",
     beginAtZero: spec.form !== "curve",
-    grace: spec.form === "curve" ? 0 : "12%",
+    grace: spec.form === "columns" ? "12%" : 0,
     stacked: spec.stacked,
     grid,
     border: { display: false },
@@ -94,6 +95,7 @@ const drawChart = (canvas, spec) => {
       indexAxis: spec.form === "rows" ? "y" : "x",
       animation: false,
       maintainAspectRatio: false,
+      layout: { padding: { right: spec.form === "rows" ? LABEL_ROOM : 0 } },
       interaction: { mode: "index", axis: spec.form === "rows" ? "y" : "x", intersect: false },
       scales: scales(spec),
       plugins: {
