@@ -215,6 +215,29 @@ def test_a_batch_without_objects_leaves_the_object_encoder_alone() -> None:
     assert len(set(states[0][1])) > 1, "some batches had objects and some had none"
 
 
+@pytest.mark.parametrize("sees_before", [False, True])
+@pytest.mark.parametrize("agent_type", ["AC-IQN", "IQN", "DDPG", "DQN", "SAC"])
+def test_objects_that_come_or_go_are_learnt_from(agent_type: str, sees_before: bool) -> None:
+    """All robots of a batch see something either before or after they act."""
+    found = []
+    for steps in ("none", "all"):
+        with patches.applied(steps, mode="exact"):
+            agent = Agent(agent_type=agent_type, BUFFER_SIZE=100, BATCH_SIZE=8, seed=1)
+            for state, *others, after, is_done in transitions(
+                40, is_discrete=not agent.kind.is_continuous
+            ):
+                objects = [[1.0, 2.0, 3.0, 4.0, 5.0]]
+                before, later = (objects, []) if sees_before else ([], objects)
+                agent.memory.add(((state[0], before), *others, (after[0], later), is_done))
+            torch.manual_seed(0)
+            random.seed(0)
+            losses = [agent.train() for _ in range(3)]
+            found.append(
+                [np.asarray(each).tolist() for loss in losses for each in np.atleast_1d(loss)]
+            )
+    assert found[0] == found[1]
+
+
 def test_windows_of_another_length_fail_as_they_do_in_legacy() -> None:
     """The discounts of a window are made for three steps; with fewer the sums must not be stretched."""
     for steps in ("none", "4", "4,5", "all"):
