@@ -224,6 +224,22 @@ def test_training_loop(hold: Hold, agent_type: str) -> None:
     )
 
 
+FASTER_AT_ALL: Final = 1 / TOLERATED
+"""Two threads wait for each other by spinning: what else runs on the machine decides how much they are worth."""
+
+
+@pytest.mark.parametrize("agent_type", AGENTS)
+def test_training_loop_in_max_mode(hold: Hold, agent_type: str) -> None:
+    hold(
+        f"training loop, {agent_type}, mode max, two threads",
+        training(agent_type, ()),
+        training(agent_type, ALL_STEPS, "max"),
+        20,
+        known=FASTER_AT_ALL,
+        **LOOPS,
+    )
+
+
 @pytest.mark.parametrize("agent_type", AGENTS)
 def test_exact_mode_costs_little(syncprobe_speedup: SpeedGate, note: Note, agent_type: str) -> None:
     fast, exact = (training(agent_type, ALL_STEPS, mode) for mode in ("fast", "exact"))
