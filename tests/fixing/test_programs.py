@@ -218,6 +218,20 @@ CASES = {
         syncs=(4, 2),
         holds=("rows = torch.as_tensor(order[start : start + 4], device=states.device)",),
     ),
+    "values_of_chosen_actions": Case(
+        body="""
+        for step in range(4):
+            values = model(torch.ones(5, 4, device=device))
+            actions = values.argmax(1)
+            loss = values[torch.arange(len(values)), actions].pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
+        kept=("counted-on-device",),
+        syncs=(8, 0),
+        holds=("values[torch.arange(len(values), device=values.device), actions]",),
+    ),
     "states_that_are_not_final": Case(
         body="""
         for step in range(4):

@@ -103,6 +103,18 @@ REFUSED = {
             x = states[row] + returns[row]  # <-
         """,
     ),
+    "rows counted on a device already": (
+        "counted-on-device",
+        "import torch\nx = values[torch.arange(n, device=device), actions]  # <-",
+    ),
+    "rows counted for what is computed on the spot": (
+        "counted-on-device",
+        "import torch\nx = model(states)[torch.arange(n), actions]  # <-",
+    ),
+    "rows that somebody else counts": (
+        "counted-on-device",
+        "import torch\nx = values[rows(n), actions], values[range(*ends)]  # <-",
+    ),
     "a mask that is counted, too": (
         "mask-as-index",
         """
@@ -466,6 +478,30 @@ for start in range(0, 8, 2):
     with torch.no_grad():
         x = states[rows]  # <-
     y = returns.long()[rows] - x
+""",
+    ),
+    "rows that the host counts": (
+        "counted-on-device",
+        """\
+import torch
+x = values[torch.arange(n), actions] + self.values[range(1, n), 0]  # <-
+y = values[list(range(n)), actions], rows[np.arange(n)]  # not this line
+""",
+        """\
+import torch
+x = values[torch.arange(n, device=values.device), actions] + self.values[torch.arange(1, n, device=self.values.device), 0]  # <-
+y = values[list(range(n)), actions], rows[np.arange(n)]  # not this line
+""",
+    ),
+    "rows that the host counts in other words": (
+        "counted-on-device",
+        """\
+import torch
+y = values[list(range(n)), actions], rows[np.arange(n)]  # <-
+""",
+        """\
+import torch
+y = values[torch.arange(n, device=values.device), actions], rows[torch.arange(n, device=rows.device)]  # <-
 """,
     ),
     "an index that is counted, too": (

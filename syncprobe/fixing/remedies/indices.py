@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import libcst as cst
+from libcst import matchers
 
 from syncprobe.fixing.effects import bound_names, touches
 from syncprobe.fixing.guards import guarded
@@ -18,6 +19,19 @@ if TYPE_CHECKING:
 
 _MAKERS: Final = ("tensor", "as_tensor", "from_numpy", "BoolTensor")
 """What makes a mask of host data."""
+_PLAIN_ARGUMENTS: Final = [matchers.AtLeastN(matchers.Arg(keyword=None, star=""), n=1)]
+_RANGE: Final = matchers.Call(func=matchers.Name("range"), args=_PLAIN_ARGUMENTS)
+_COUNTED: Final = (
+    _RANGE,
+    matchers.Call(func=matchers.Name("list"), args=[matchers.Arg(_RANGE, keyword=None, star="")]),
+    matchers.Call(
+        func=matchers.Attribute(
+            matchers.Name("np") | matchers.Name("numpy"), matchers.Name("arange")
+        ),
+        args=_PLAIN_ARGUMENTS,
+    ),
+)
+"""Numbers that the host counts for an index, however they are written; torch's own way is looked for apart."""
 
 
 @remedy("index-once", "SP203", title="one upload of an index in place of one per use")
@@ -47,6 +61,26 @@ def uploaded_once(source: SourceFile, line: int) -> Iterator[Draft]:
             yield _uploaded(source, statement, name, place, uses)
 
 
+@remedy("counted-on-device", "SP203", title="an index that the device counts itself")
+def counted(source: SourceFile, line: int) -> Iterator[Draft]:
+    """Let the device count rows that the host counts for an index.
+
+    Before: ``values[torch.arange(n), actions]``; after: ``values[torch.arange(n, device=values.device), actions]``.
+    ``range(n)``, a list of it and ``np.arange(n)`` likewise.
+    """
+    draft, is_any = Draft(source), False
+    for node in source.on_line(line, cst.Subscript) if source.torch else ():
+        for element in node.slice if is_plain(node.value) else ():
+            index = element.slice.value if isinstance(element.slice, cst.Index) else None
+            numbers = None if index is None else _counted_numbers(source, index)
+            if index is not None and numbers is not None:
+                given = f"{numbers}, device={source.code(node.value)}.device"
+                draft.replace(index, f"{source.torch}.arange({given})")
+                is_any = True
+    if is_any:
+        yield draft
+
+
 @remedy("mask-as-index", "SP302", "SP303", title="places in place of a mask that the host knows")
 def places_of_mask(source: SourceFile, line: int) -> Iterator[Draft]:
     """Upload where a mask of the host is true, so that nobody has to ask the device how often it is.
@@ -73,6 +107,21 @@ def places_of_mask(source: SourceFile, line: int) -> Iterator[Draft]:
             draft = Draft(source)
             draft.replace(value, f"{mask}.nonzero().flatten().to({device})")
             yield draft
+
+
+def _counted_numbers(source: SourceFile, index: cst.BaseExpression) -> str | None:
+    """``1, n`` for ``torch.arange(1, n)`` on the host, and for other ways to write it."""
+    if not isinstance(index, cst.Call):
+        return None
+    if source.is_torch(index, "arange"):
+        keywords = {each.keyword.value for each in index.args if each.keyword is not None}
+        if not index.args or keywords - {"dtype"} or any(each.star for each in index.args):
+            return None
+    elif not matchers.matches(index, matchers.OneOf(*_COUNTED)):
+        return None
+    elif called(index) == "list":
+        index = cst.ensure_type(index.args[0].value, cst.Call)
+    return ", ".join(source.code(each).rstrip(", ") for each in index.args)
 
 
 def _mentions(source: SourceFile, node: cst.CSTNode, name: str) -> int:
