@@ -28,6 +28,10 @@ from tests.patches.marinenav.test_vector_environment_twins import (
 from tests.slowness import examples
 
 pytest.importorskip("numba")
+from patches.marinenav.step5_merge.compiled_environment import probing
+from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import Forms
+from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
+
 SLOW = settings(
     max_examples=examples(15),
     deadline=None,
@@ -37,9 +41,32 @@ SLOW = settings(
 
 
 @pytest.fixture(autouse=True)
-def _compiled() -> None:
-    if loading.verdict().kernels is None:
+def _compiled(request: pytest.FixtureRequest) -> None:
+    if loading.verdict().kernels is None and "on_any_machine" not in request.node.name:
         pytest.skip(loading.verdict().reason)
+
+
+def is_close(one: Any, other: Any) -> bool:
+    """Whether only numbers differ, and no more than by rounding."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(is_close(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(is_close, one, other))
+    if one is None or isinstance(one, (bool, str)):
+        return bool(one == other)
+    return np.allclose(one, other, rtol=1e-6, atol=1e-9, equal_nan=True)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("is_legacy", "robots"), [(True, probing.FEW), (False, probing.CROWD)], ids=["few", "crowd"]
+)
+def test_on_any_machine_it_is_about_what_others_do(is_legacy: bool, robots: int) -> None:
+    """Whether every bit agrees is tried before it is used; what is more than rounding can be told without."""
+    forms = probing.find_forms() or Forms(dot=0, turned=0, pair=0, triple=0)
+    pairs = probing.taken_steps(Kernels(forms), is_legacy=is_legacy, robots=robots)
+    for actual, expected in pairs:
+        assert is_close(actual, expected)
 
 
 @contextmanager

@@ -81,6 +81,19 @@ def test_stored_states_differ_over_time(steps: str) -> None:
     ]
 
 
+def test_states_that_are_kept_stay_what_they_were() -> None:
+    """The ring goes round, and its rows are written again."""
+    with patches.applied("all", plan=PLAN):
+        config = ScenarioConfig(nUsers=12, nSBS=3)
+        trainer = seeded_trainer(config, Options(nagents=4, capacity=8, batch_size=4), 0, "cpu")
+        kept = [
+            (step.outcome.state, step.outcome.state.tolist())
+            for step in itertools.islice(trainer.run(), 20)
+        ]
+    assert len({tuple(numbers) for _, numbers in kept}) > 5
+    assert [state.tolist() for state, _ in kept] == [numbers for _, numbers in kept]
+
+
 def test_targets_follow_the_policies() -> None:
     with patches.applied("all", plan=PLAN):
         trainer = seeded_trainer(

@@ -26,7 +26,7 @@ from patches.marinenav.step5_merge.vector_environment.current import current_of,
 from patches.marinenav.step5_merge.vector_environment.legacy import Array, lengths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 PRODUCTS = 2000
 VESSELS = 3000
@@ -161,6 +161,12 @@ def motion_agrees(kernels: Kernels) -> bool:
 
 def steps_agree(kernels: Kernels, *, is_legacy: bool, robots: int) -> bool:
     """Whether whole steps return and leave the same as those of the legacy code, or of the array code."""
+    pairs = taken_steps(kernels, is_legacy=is_legacy, robots=robots)
+    return all(repr(actual) == repr(expected) for actual, expected in pairs)
+
+
+def taken_steps(kernels: Kernels, *, is_legacy: bool, robots: int) -> Iterator[tuple[Any, Any]]:
+    """What a few steps return and leave, by compiled code and by the other."""
     compiled, other = _environment(robots), _environment(robots)
     compiled.get_observations = MethodType(partial(sensing.observe, kernels), compiled)
     observe = legacy.GET_OBSERVATIONS if is_legacy else vector_sensing.get_observations
@@ -174,9 +180,7 @@ def steps_agree(kernels: Kernels, *, is_legacy: bool, robots: int) -> bool:
             environment.observation_in_robot_frame = number != 1
         actual = vector_stepping.carry_out(compiled, actions, True, plot)
         expected = step(other, actions)
-        if repr((actual, _left_in(compiled))) != repr((expected, _left_in(other))):
-            return False
-    return True
+        yield (actual, _left_in(compiled)), (expected, _left_in(other))
 
 
 def _environment(robots: int) -> Any:
