@@ -192,8 +192,11 @@ def test_decisions_draw_and_answer_as_legacy(agent_type: str, mode: str, use_eva
         draws = (random.random(), np.random.random_sample(), torch.rand(1).item())
         with patches.applied("all", mode=mode):
             agent = filled(agent_type)
+            acting = agent.policy_local.actor if agent.kind.networks else agent.policy_local
+            acting.eval()
             seed_generators(7)
             found = agent.act_batch(states, eps=eps, use_eval=use_eval)
+        assert acting.training, "in which legacy leaves it, whatever it was in"
         assert (random.random(), np.random.random_sample(), torch.rand(1).item()) == draws
         assert [type(action) for action in found] == [type(action) for action in expected]
         if mode == "exact" or not agent.kind.is_continuous:
