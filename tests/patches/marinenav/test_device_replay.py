@@ -143,6 +143,17 @@ def test_tree_sums_are_those_of_legacy(size: int) -> None:
             assert one.tobytes() == other.tobytes()
 
 
+def test_a_priority_that_is_no_number_is_the_highest_until_the_next() -> None:
+    legacy, tree = SegmentTree(8), PriorityTree(8)
+    found = []
+    for priority in (2.0, np.nan, 3.0):
+        for each in (legacy, tree):
+            each.update(each.tree_start + np.arange(2), np.array([priority, 1.0], np.float32))
+        assert repr(tree.max) == repr(legacy.max)
+        found.append(float(tree.max))
+    assert found == pytest.approx([2.0, np.nan, 3.0], nan_ok=True)
+
+
 @pytest.mark.parametrize("stored", [60, 130, 300])
 @pytest.mark.parametrize("is_torchrl", [False, True])
 def test_rainbow_samples_are_those_of_legacy(stored: int, is_torchrl: bool) -> None:

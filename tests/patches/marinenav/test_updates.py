@@ -205,6 +205,25 @@ def test_decisions_draw_and_answer_as_legacy(agent_type: str, mode: str, use_eva
             assert np.array(found) == pytest.approx(np.array(expected), abs=1e-6)
 
 
+@pytest.mark.parametrize("agent_type", ["AC-IQN", "IQN"])
+def test_those_averse_to_risk_decide_as_legacy(agent_type: str) -> None:
+    states = [item[0] for item in transitions(30, seed=2)]
+    legacy = filled(agent_type)
+    with patches.applied("all", mode="exact"):
+        agent = filled(agent_type)
+    for each in (legacy, agent) if agent_type == "IQN" else ():
+        with torch.no_grad():
+            each.policy_local.cos_embedding.weight.mul_(30)  # so that fractions count
+    torch.manual_seed(7)
+    expected = [legacy.kind.act(legacy, state, eps=0.0, cvar=0.1) for state in states]
+    with patches.applied("all", mode="exact"):
+        torch.manual_seed(7)
+        assert agent.act_batch(states, cvar=0.1) == expected
+        torch.manual_seed(7)
+        carefree = agent.act_batch(states)
+    assert carefree != expected or agent_type == "AC-IQN", "whose actor knows nothing of risk"
+
+
 @pytest.mark.parametrize("agent_type", AGENTS)
 def test_parameters_are_found_in_the_order_of_torch(agent_type):
     agent = Agent(agent_type=agent_type, BUFFER_SIZE=100)
