@@ -101,7 +101,9 @@ class Slab:
         slot = self._next_slot(nbytes)
         views = slot.views.get(key)
         if views is None:
-            views = slot.views[key] = Views(sections, slot.host, slot.device)
+            # They outlive an inference mode, and are written to outside of it.
+            with torch.inference_mode(mode=False):
+                views = slot.views[key] = Views(sections, slot.host, slot.device)
         self._open = slot, views, nbytes
         return views
 
@@ -153,12 +155,13 @@ class _Slot:
     def __init__(self, nbytes: int, device: torch.device, *, is_pinned: bool) -> None:
         self.nbytes = nbytes
         self.views: dict[Key, Views] = {}
-        self.host = torch.empty(nbytes, dtype=torch.uint8, pin_memory=is_pinned)
-        self.device = (
-            self.host
-            if device.type == "cpu"
-            else torch.empty(nbytes, dtype=torch.uint8, device=device)
-        )
+        with torch.inference_mode(mode=False):
+            self.host = torch.empty(nbytes, dtype=torch.uint8, device="cpu", pin_memory=is_pinned)
+            self.device = (
+                self.host
+                if device.type == "cpu"
+                else torch.empty(nbytes, dtype=torch.uint8, device=device)
+            )
         self.copied: Any = torch.cuda.Event() if is_pinned else None  # type: ignore[no-untyped-call]  # torch's own
         self._is_used = False
 
@@ -190,7 +193,10 @@ class ReadBack:
         key = (tuple(tensor.shape), tensor.dtype)
         buffer = self._buffers.get(key)
         if buffer is None:
-            buffer = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+            with torch.inference_mode(mode=False):
+                buffer = torch.empty(
+                    tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=True
+                )
             self._buffers[key] = buffer
         return buffer.copy_(tensor)
 

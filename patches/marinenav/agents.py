@@ -16,11 +16,14 @@ import torch
 from legacy_marinenav.policy.agent import Agent
 from patches.blocks.device_replay import DeviceReplay
 from patches.blocks.staging import ReadBack, Slab
+from patches.marinenav.circumstances import computes_as_usual
 from patches.marinenav.rows import OBJECT, OBJECTS, OWN
 from patches.replacement import Replacement
 from patches.toggle import current_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from patches.settings import Settings
 
 _legacy_init = Agent.__init__
@@ -63,6 +66,13 @@ class Notes:
             self.compiled[forward] = torch.compile(forward, dynamic=True)
         return self.compiled[forward]
 
+    def constant(self, key: Any, make: Callable[[], torch.Tensor]) -> torch.Tensor:
+        """A tensor that never changes, made once per key if buffers are to be reused."""
+        if key not in self.constants or not self.settings.has(3):
+            with torch.inference_mode(mode=False):  # it may be part of a graph later
+                self.constants[key] = make()
+        return self.constants[key]
+
     def scratch(self, key: Any, shape: tuple[int, ...]) -> Any:
         """A float32 array of the host, made once per key if buffers are to be reused."""
         if not self.settings.has(3):
@@ -73,8 +83,15 @@ class Notes:
 
 
 def notes_of(agent: Any) -> Notes | None:
-    """The notes of an agent, or None if it was built without patches or is none of ours."""
-    return getattr(agent, "patch_notes", None)
+    """The notes of an agent, or None if it is to be treated as legacy does.
+
+    That is one that was built without patches, is none of ours or has moved to another device since, and every
+    one while torch computes otherwise than usual.
+    """
+    notes: Notes | None = getattr(agent, "patch_notes", None)
+    if notes is None or not computes_as_usual():
+        return None
+    return notes if torch.device(agent.device) == notes.device else None
 
 
 def waiting_rows(agent: Any) -> Any:

@@ -8,20 +8,22 @@ Decisions and updates of such agents are left to the legacy code.
 from __future__ import annotations
 
 import operator
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
+import torch
 from torch import nn
 from torch.nn.modules import module as torch_modules
 
 from legacy_marinenav.policy import AC_IQN_model, DDPG_model, SAC_model
 from legacy_marinenav.policy.agent_kinds import AGENT_KINDS
 from legacy_marinenav.policy.DQN_model import DQN_Policy
+from legacy_marinenav.policy.encoders import CosineEmbedding
 from legacy_marinenav.policy.IQN_model import IQN_Policy
 from legacy_marinenav.policy.Rainbow_model import NoisyLinear, Rainbow_Policy
 from legacy_marinenav.policy.replay_buffer import ReplayBuffer
 from legacy_marinenav.policy.replay_memory_rainbow import ReplayMemory
 from patches.blocks.device_replay import DeviceReplay
+from patches.marinenav.authorship import is_own_class, is_own_work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,19 +71,19 @@ _OF_AGENTS: Final = frozenset(
 )
 _OF_BATCHES: Final = frozenset({"state_to_tensor"})
 _OF_MEMORIES: Final = frozenset({"add", "append", "sample", "state_batch", "update_priorities"})
-_AUTHORS: Final = frozenset({"legacy_marinenav", "patches", "torch"})
-_WATCHER: Final = "syncprobe"
-"""Puts marks around methods of objects, and hears what is decided together as well."""
-
-_classes: dict[tuple[type, frozenset[str]], tuple[tuple[str, Any], ...]] = {}
+_OF_OPTIMIZERS: Final = frozenset({"zero_grad"})
+_OF_LAYERS: Final = frozenset({"forward"})
+_FRACTIONS: Final = (32, 64)
+"""To act by, and cosines of each: staging memory has room for so many."""
+_LAYERS: Final = (nn.Linear, nn.ReLU, nn.Sequential, NoisyLinear)
 
 
 def decides_as_legacy(agent: Any) -> bool:
     """Return whether an agent chooses actions by the legacy methods and networks."""
-    if not (_is_of_its_kind(agent) and _is_own_work(agent, _OF_AGENTS)):
+    if not (_is_of_its_kind(agent) and is_own_work(agent, _OF_AGENTS)):
         return False
     memory = vars(agent).get("memory")
-    if memory is not None and not _is_own_work(memory, _OF_MEMORIES):
+    if memory is not None and not is_own_work(memory, _OF_MEMORIES):
         return False
     policy = agent.policy_local
     return _is_plain(policy.actor if agent.kind.networks else policy)
@@ -89,7 +91,10 @@ def decides_as_legacy(agent: Any) -> bool:
 
 def learns_as_legacy(agent: Any) -> bool:
     """Return whether an agent learns by the legacy update, with nobody listening to gradients."""
-    if not (_is_of_its_kind(agent) and samples_as_legacy(agent)):
+    if not (_is_of_its_kind(agent) and samples_as_legacy(agent) and _is_in_one_mode(agent)):
+        return False
+    # Legacy's IQN wants as many transitions as the agent says, and gets as many as its memory says.
+    if not agent.kind.is_prioritized and agent.memory.batch_size != agent.BATCH_SIZE:
         return False
     found: list[Any] = []
     for policy in (agent.policy_local, agent.policy_target):
@@ -97,7 +102,16 @@ def learns_as_legacy(agent: Any) -> bool:
             if not (_is_plain(network) and _learns_quietly(network, policy is agent.policy_local)):
                 return False
             found += _parameters(network)
-    return _is_each_once(found) and _optimizers_own_networks(agent)
+    return _is_each_once(found) and _optimizers_own_networks(agent, set(map(id, found)))
+
+
+def _is_in_one_mode(agent: Any) -> bool:
+    """Return whether all noisy layers of a network add their noise, or none does."""
+    return not agent.kind.is_prioritized or all(
+        child.training is network.training
+        for network in (agent.policy_local, agent.policy_target)
+        for child in network._modules.values()  # noqa: SLF001
+    )
 
 
 def follows_as_legacy(agent: Any) -> bool:
@@ -117,19 +131,20 @@ def _is_each_once(parameters: list[Any]) -> bool:
     return len(set(map(id, parameters))) == len(parameters)
 
 
-def _optimizers_own_networks(agent: Any) -> bool:
-    """Return whether each optimizer has a whole network or, as after `Agent.load_model`, nothing of it.
+def _optimizers_own_networks(agent: Any, known: set[int]) -> bool:
+    """Return whether each optimizer has a whole network or, as after `Agent.load_model`, nothing that is known.
 
-    One that has a part clears the gradients of that part alone: the others pile up, and are clipped together.
+    One that has a part, or another network, clears the gradients of that alone; one with its own way to clear
+    may keep them. The others pile up, and are clipped together.
     """
     kind = agent.kind
     names, networks = kind.optimizer_names, kind.networks_of(agent.policy_local)
     for name, network in zip(names, networks, strict=True):
-        own = set(map(id, _parameters(network)))
-        optimized = {
-            id(each) for group in getattr(agent, name).param_groups for each in group["params"]
-        }
-        if optimized != own and not optimized.isdisjoint(own):
+        optimizer = getattr(agent, name)
+        if not is_own_work(optimizer, _OF_OPTIMIZERS):
+            return False
+        optimized = {id(each) for group in optimizer.param_groups for each in group["params"]}
+        if not optimized.isdisjoint(known) and optimized != set(map(id, _parameters(network))):
             return False
     return True
 
@@ -138,7 +153,7 @@ def samples_as_legacy(agent: Any) -> bool:
     """Return whether the batches of an agent come from a memory of legacy's or ours, and become tensors as usual."""
     memory = agent.memory
     is_known = isinstance(memory, DeviceReplay) or type(memory) in {ReplayBuffer, ReplayMemory}
-    return is_known and _is_own_work(memory, _OF_MEMORIES) and _is_own_work(agent, _OF_BATCHES)
+    return is_known and is_own_work(memory, _OF_MEMORIES) and is_own_work(agent, _OF_BATCHES)
 
 
 def stores_together(agent: Any) -> bool:
@@ -147,40 +162,12 @@ def stores_together(agent: Any) -> bool:
     return (
         isinstance(memory, DeviceReplay)
         and _is_of_its_kind(agent)
-        and _is_own_work(memory, _OF_MEMORIES)
+        and is_own_work(memory, _OF_MEMORIES)
     )
 
 
 def _is_of_its_kind(agent: Any) -> bool:
     return agent.kind is AGENT_KINDS.get(agent.agent_type)
-
-
-def _is_own_work(thing: Any, names: frozenset[str]) -> bool:
-    """Return whether neither a thing nor its class brings methods of somebody else."""
-    own = vars(thing)
-    if not own.keys().isdisjoint(names) and not all(
-        _author(own[name]) == _WATCHER for name in names & own.keys()
-    ):
-        return False
-    return _is_own_class(type(thing), names)
-
-
-def _is_own_class(owner: type, names: frozenset[str]) -> bool:
-    """Return whether the methods of a class were written in legacy or in patches, whoever put them there."""
-    found = tuple((name, getattr(owner, name, None)) for name in sorted(names))
-    if _classes.get((owner, names)) == found:
-        return True
-    if not all(method is None or _author(method) in _AUTHORS for _, method in found):
-        return False
-    _classes[owner, names] = found
-    return True
-
-
-def _author(method: Any) -> str:
-    # Not ``__module__``, which a wrapper takes over from what it wraps.
-    if not isinstance(method, FunctionType):
-        return ""
-    return str(method.__globals__.get("__name__", "")).partition(".")[0]
 
 
 _has_global_hooks: Callable[[], bool] = torch_modules._has_any_global_hook  # noqa: SLF001  # no public name
@@ -189,12 +176,12 @@ _has_global_hooks: Callable[[], bool] = torch_modules._has_any_global_hook  # no
 def _is_plain(network: Any) -> bool:
     """Return whether a network has its own layers, and nothing but their weights decides what it answers."""
     names = _CHILDREN.get(type(network))
-    if names is None or _has_global_hooks():
+    if names is None or _has_global_hooks() or not _are_layers_of_torch():
         return False
-    if not (_is_own_work(network, _OF_NETWORKS) and _is_silent(network)):
+    if not (is_own_work(network, _OF_NETWORKS) and _is_silent(network)):
         return False
     children = network._modules  # noqa: SLF001  # a quarter of the cost of asking the module
-    if tuple(children) != names:
+    if tuple(children) != names or not _has_usual_fractions(network):
         return False
     wanted: type[nn.Module] = NoisyLinear if type(network) is Rainbow_Policy else nn.Linear
     for name, child in children.items():
@@ -202,6 +189,14 @@ def _is_plain(network: Any) -> bool:
         if not is_plain:
             return False
     return True
+
+
+def _are_layers_of_torch() -> bool:
+    return all(is_own_class(layer, _OF_LAYERS) for layer in _LAYERS)
+
+
+def _has_usual_fractions(network: Any) -> bool:
+    return not isinstance(network, CosineEmbedding) or (network.K, network.n) == _FRACTIONS
 
 
 def _is_plain_encoder(encoder: Any) -> bool:
@@ -224,7 +219,10 @@ def _is_plain_layer(layer: Any, wanted: type[nn.Module]) -> bool:
     if len(parameters) != (2 if wanted is nn.Linear else 4):
         return False
     # Not `None in ...`: that would ask every tensor whether it equals None.
-    return all(parameter is not None for parameter in parameters.values())
+    return all(
+        parameter is not None and parameter.dtype is torch.float32
+        for parameter in parameters.values()
+    )
 
 
 def _is_silent(module: Any) -> bool:

@@ -40,10 +40,9 @@ def project(
 
 
 def _offsets(agent: Any, notes: Notes, batch: int) -> Tensor:
-    key = ("offsets", batch, agent.atoms)
-    if key not in notes.constants or not notes.settings.has(3):
+    def offsets() -> Tensor:
         # Through float32, as legacy does it, whatever that rounds to.
         line = torch.linspace(0, (batch - 1) * agent.atoms, batch).unsqueeze(1)
-        line = line.expand(batch, agent.atoms).to(torch.int64)
-        notes.constants[key] = line.to(notes.device)
-    return notes.constants[key]
+        return line.expand(batch, agent.atoms).to(torch.int64).to(notes.device)
+
+    return notes.constant(("offsets", batch, agent.atoms), offsets)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from syncprobe.cli.output import put
 from syncprobe.errors import SyncprobeError, did_you_mean
 
 if TYPE_CHECKING:
@@ -25,6 +27,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuse a command line."""
         raise UsageError(f"{message[0].upper()}{message[1:]}. See '{self.prog} --help'.")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # argparse would not say that its help could not be written.
+        if message and file is sys.stdout:
+            put(message)
+        else:
+            super()._print_message(message, file)
 
     def refuse_unknown(self, words: Sequence[str], instead: str | None = None) -> NoReturn:
         """Refuse words that no option explains, naming the option that was probably meant.

@@ -146,9 +146,11 @@ def test_a_reader_that_goes_away_makes_no_noise(saved):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
-def test_a_full_disk_is_one_line(saved):
+@pytest.mark.parametrize("words", [["report"], ["--version"], ["profile", "--help"]])
+def test_a_full_disk_is_one_line(words, saved):
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "syncprobe", "report", str(saved)]
+        given = [*words, str(saved)] if words == ["report"] else words
+        command = [sys.executable, "-m", "syncprobe", *given]
         process = subprocess.Popen(command, stdout=full, stderr=subprocess.PIPE, text=True)
         _, err = process.communicate(timeout=600)
     assert err == "syncprobe: Standard output could not be written: No space left on device.\n"

@@ -71,10 +71,14 @@ def act_batch(
 
 
 def restore_training_mode(agent: Any) -> None:
-    """Legacy leaves the network that acted in training mode, whatever it was in before."""
+    """Legacy leaves the network that acted in training mode, and all its layers, whatever they were in before."""
     network = agent.policy_local.actor if agent.kind.networks else agent.policy_local
-    if not network.training:
+    if not _is_training(network):
         network.train()
+
+
+def _is_training(module: Any) -> bool:
+    return module.training and all(map(_is_training, module._modules.values()))  # noqa: SLF001
 
 
 def upload_decision(agent: Any, notes: Notes, states: Sequence[Any], draws: Draws) -> Decision:

@@ -20,6 +20,7 @@ from legacy_marinenav.policy.encoders import CosineEmbedding, ObservationEncoder
 from legacy_marinenav.policy.updates import rainbow
 from patches.blocks.staging import Segment, Slab
 from patches.marinenav.agents import notes_of
+from patches.marinenav.circumstances import computes_as_usual
 from patches.marinenav.projection import project
 from patches.marinenav.rows import OBJECT, OBJECTS, OWN
 
@@ -63,6 +64,8 @@ def calc_cos(
     self: Any, batch_size: int, num_tau: int = 8, cvar: float = 1.0
 ) -> tuple[Tensor, Tensor]:
     """`CosineEmbedding.calc_cos`: fractions drawn into memory that is there, and their cosines."""
+    if not computes_as_usual():
+        return _legacy_calc_cos(self, batch_size, num_tau, cvar)
     if self not in _slabs:
         _slabs[self] = Slab(torch.device(self.device), is_persistent=True)
     slab = _slabs[self]
@@ -76,13 +79,14 @@ def calc_cos(
 def observation_features(self: Any, state: Any) -> Tensor:
     """`ObservationEncoder.observation_features`: the zeros for unseen objects are made once."""
     self_states, object_states, _ = state
-    if object_states is not None:
+    if object_states is not None or not computes_as_usual():
         return _legacy_features(self, state)
     batch = len(self_states)
     blocks = _zeros.setdefault(self, {})
     if batch not in blocks:
         width = self.max_object_num * self.object_feature_dimension
-        blocks[batch] = self_states.new_zeros((batch, width))
+        with torch.inference_mode(mode=False):
+            blocks[batch] = self_states.new_zeros((batch, width))
     return torch.cat((self.self_encoder(self_states), blocks[batch]), 1)
 
 

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 
+from patches.marinenav.authorship import is_own_class
 from patches.marinenav.step5_merge.compiled_environment import loading
 from patches.toggle import current_settings
 
@@ -164,7 +165,9 @@ def _steps(optimizer: Any, parameters: list[Tensor]) -> bool:
         return False
     if optimizer._optimizer_step_pre_hooks or _has_global_hooks():  # noqa: SLF001  # they may change a step
         return False
-    if not vars(optimizer).keys().isdisjoint(_OF_OPTIMIZERS):  # such as a scheduler's counter
+    # Such as a scheduler's counter.
+    has_own = not vars(optimizer).keys().isdisjoint(_OF_OPTIMIZERS)
+    if has_own or not is_own_class(torch.optim.Adam, _OF_OPTIMIZERS):
         return False
     return len(group["params"]) == len(parameters) and all(
         one is other for one, other in zip(group["params"], parameters, strict=True)

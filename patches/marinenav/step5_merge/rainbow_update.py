@@ -109,7 +109,4 @@ def _as_rows(state: tuple[Tensor, Tensor, Tensor]) -> Tensor:
 
 
 def _index_range(notes: Notes, size: int) -> Tensor:
-    key = ("range", size)
-    if key not in notes.constants or not notes.settings.has(3):
-        notes.constants[key] = torch.arange(size, device=notes.device)
-    return notes.constants[key]
+    return notes.constant(("range", size), lambda: torch.arange(size, device=notes.device))

@@ -113,7 +113,7 @@ FAULTS = (
     Fault(
         name="a network that acted stays in evaluation mode",
         module="marinenav.step1_decide.decisions",
-        old="    if not network.training:\n        network.train()",
+        old="    if not _is_training(network):\n        network.train()",
         new="    network.train(network.training)",
         agent="DQN",
     ),

@@ -44,8 +44,8 @@ FAULTS = (
     Fault(
         name="optimizers with a schedule are stepped behind its back",
         module="marinenav.step5_merge.descent",
-        old="    if not vars(optimizer).keys().isdisjoint(_OF_OPTIMIZERS):  # such as a scheduler's counter\n        return False\n",
-        new="",
+        old="    if has_own or not is_own_class(",
+        new="    if not is_own_class(",
         beyond_verify="ordinary agents have no schedule",
     ),
     Fault(
