@@ -195,7 +195,7 @@ class Context:
     @cached_property
     def repeated_loop(self) -> Loop | None:
         """The innermost loop inside a step, whatever it goes over."""
-        loop = next(iter(self.chain.inner), None)
+        loop = next((loop for loop in self.chain.inner if not loop.is_asked_for), None)
         return loop if loop is not None and self._is_inside_another(loop) else None
 
     @cached_property
