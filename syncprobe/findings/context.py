@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LEARN: Final = "learn"
 EVAL: Final = "eval"
+_FORWARD: Final = "forward"
 _SMALLEST_RATE: Final = 1e-9
 _UPDATE_REGIONS: Final = frozenset({LEARN, EVAL, "train", "update", "backward", "optimizer"})
 _SAMPLING_WORDS: Final = frozenset({"sample", "replay", "memory"})
@@ -128,6 +129,11 @@ class Context:
             return True
         turn = self.chain.turn
         return turn is not None and self.surroundings.has_updates(turn) and turn.is_after_acting
+
+    @property
+    def is_in_forward(self) -> bool:
+        """The line belongs to what a network computes."""
+        return any(frame.function.rpartition(".")[2] == _FORWARD for frame in frames(self.site))
 
     @property
     def is_in_batches(self) -> bool:

@@ -251,9 +251,7 @@ def _is_constructor_read(context: Context, site: Site) -> bool:
 
 def is_hidden(context: Context) -> bool:
     """SP108."""
-    site = context.site
-    is_scalar = site.kind is EventKind.SCALAR_READ and site.is_blocking
-    return is_scalar and not operations.is_own_read(site)
+    return operations.is_read(context.site) and not operations.is_own_read(context.site)
 
 
 def is_branch(context: Context) -> bool:
@@ -268,8 +266,11 @@ def is_branch(context: Context) -> bool:
 
 def is_metric(context: Context) -> bool:
     """SP103."""
-    is_own = operations.is_own_read(context.site)
-    return is_own and (context.is_update or context.is_logged or context.is_in_batches)
+    if not operations.is_own_read(context.site):
+        return False
+    # What a network reads, it needs for what it computes next.
+    is_beside = not context.is_in_forward and (context.is_update or context.is_in_batches)
+    return is_beside or context.is_logged
 
 
 def is_per_sample(context: Context) -> bool:
