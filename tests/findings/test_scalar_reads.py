@@ -165,6 +165,10 @@ class TestBranch:
         project.write("def run(kl):\n    if is_due:\n        total = total + kl.item()\n")
         assert project.rule(site(project.at("kl.item()"))) == "SP100"
 
+    def test_does_not_apply_to_what_a_choice_chooses(self, project: Project) -> None:
+        project.write("def run(index):\n    size = int(index.max()) if index.numel() else 0\n")
+        assert project.rule(site(project.at("int(index.max())"))) == "SP100"
+
 
 class TestReadInsideConstructor:
     def test_applies_next_to_a_conversion(self, project: Project) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import EventKind
@@ -261,7 +262,16 @@ def is_branch(context: Context) -> bool:
         return False
     if context.operation in {"bool", "contains", "is_nonzero"}:
         return True
-    return context.line is not None and context.line.is_test
+    return context.line is not None and context.line.is_test and not _is_beside_choice(context)
+
+
+def _is_beside_choice(context: Context) -> bool:
+    """``int(index.max()) if index.numel() else 0`` does not ask for what it reads."""
+    if context.line is None or isinstance(context.line.statement, (ast.If, ast.While, ast.Assert)):
+        return False
+    choices = (node for node in context.line.own_nodes if isinstance(node, ast.IfExp))
+    asked = {id(node) for choice in choices for node in ast.walk(choice.test)}
+    return bool(context.line_reads) and not any(id(read) in asked for read in context.line_reads)
 
 
 def is_metric(context: Context) -> bool:
