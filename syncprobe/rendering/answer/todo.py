@@ -140,9 +140,9 @@ def _called(profile: Profile, line: CallSite) -> str:
     counts: Counter[CallSite] = Counter()
     for site in profile.sites:
         if (site.site.path, site.site.line) == (line.path, line.line):
-            for own in site.own:
-                rates[own.site] += own.per_step
-                counts[own.site] += own.count
+            for way in site.own:
+                rates[way.site] += way.per_step
+                counts[way.site] += way.count
     if not rates:
         return figures.place(line)
     own = min(rates, key=lambda own: (-rates[own], -counts[own], own))
