@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LEARN: Final = "learn"
 EVAL: Final = "eval"
+_FORWARD: Final = "forward"
 _SMALLEST_RATE: Final = 1e-9
 _UPDATE_REGIONS: Final = frozenset({LEARN, EVAL, "train", "update", "backward", "optimizer"})
 _SAMPLING_WORDS: Final = frozenset({"sample", "replay", "memory"})
@@ -130,6 +131,11 @@ class Context:
         return turn is not None and self.surroundings.has_updates(turn) and turn.is_after_acting
 
     @property
+    def is_in_forward(self) -> bool:
+        """The line belongs to what a network computes."""
+        return any(frame.function.rpartition(".")[2] == _FORWARD for frame in frames(self.site))
+
+    @property
     def is_in_batches(self) -> bool:
         """The loop around it goes over batches of data."""
         turn = self.chain.turn
@@ -195,7 +201,7 @@ class Context:
     @cached_property
     def repeated_loop(self) -> Loop | None:
         """The innermost loop inside a step, whatever it goes over."""
-        loop = next(iter(self.chain.inner), None)
+        loop = next((loop for loop in self.chain.inner if not loop.is_asked_for), None)
         return loop if loop is not None and self._is_inside_another(loop) else None
 
     @cached_property

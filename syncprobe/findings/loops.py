@@ -105,6 +105,11 @@ class Loop:
         owners = self.line.module.once(_owners_of_steps, self.node)
         return not owners <= self.targets
 
+    @property
+    def is_asked_for(self) -> bool:
+        """An endless generator: its turns are those of whoever asks for the next value."""
+        return self.line.module.once(_yields_forever, self.node)
+
     @cached_property
     def is_over_entries(self) -> bool:
         """It goes over the entries of a dictionary, such as the losses by name."""
@@ -228,6 +233,11 @@ def _makes_steps(loop: ast.AST) -> bool:
         and node.lineno not in inside
         for node in ast.walk(loop)
     )
+
+
+def _yields_forever(loop: ast.AST) -> bool:
+    is_endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
+    return is_endless and any(isinstance(node, ast.Yield) for node in ast.walk(loop))
 
 
 def _acts_until(loop: ast.AST) -> int:

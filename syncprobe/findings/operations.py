@@ -56,8 +56,8 @@ DYNAMIC_SHAPES: Final = frozenset(
     }
 )
 COMPARISONS: Final = frozenset({"equal", "allclose", "is_nonzero", "is_same_size"})
-HIDDEN_READERS: Final = frozenset({"masked_fill", "index_fill"})
-"""Operations that read a 0-dim device tensor they are given as a number."""
+HIDDEN_READERS: Final = frozenset({"masked_fill", "index_fill", "grouped_mm"})
+"""Operations that read a device tensor they are given: a number of its own, or where groups end."""
 DISTRIBUTIONS: Final = frozenset(
     {
         *("Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli"),
@@ -108,12 +108,10 @@ def is_matrix_product(site: Site) -> bool:
 
 def is_own_read(site: Site) -> bool:
     """The line reads a device value itself, instead of calling a library function that does."""
+    if not is_read(site) or base_name(site.operation) in HIDDEN_READERS:
+        return False
     if site.kind is EventKind.COPY_TO_HOST:
-        return site.is_blocking
-    if site.kind is not EventKind.SCALAR_READ or not site.is_blocking:
-        return False
-    if base_name(site.operation) in HIDDEN_READERS:
-        return False
+        return True
     return not library_entry(site) or library_entry(site).startswith(("Tensor.", "DeviceTensor."))
 
 

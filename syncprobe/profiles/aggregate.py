@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -133,10 +133,13 @@ def _site(group: list[EventSum], steps: int, own: Collection[str]) -> Site:
     first = group[0]
     count = sum(entry.count for entry in group)
     in_steps = sum(entry.in_steps for entry in group)
-    callers: defaultdict[tuple[CallSite, ...], int] = defaultdict(int)
+    callers: Counter[tuple[CallSite, ...]] = Counter()
+    inside: Counter[tuple[CallSite, ...]] = Counter()
     for entry in group:
         callers[entry.origin.stack[1:]] += entry.count
-    frequent = sorted(callers.items(), key=lambda item: -item[1])[:MAX_CALLERS]
+        inside[entry.origin.stack[1:]] += entry.in_steps
+    # Who came in the steps first: the others say nothing about those.
+    frequent = sorted(callers, key=lambda stack: (-inside[stack], -callers[stack]))[:MAX_CALLERS]
     return Site(
         site=first.origin.site,
         kind=first.kind,
@@ -150,7 +153,7 @@ def _site(group: list[EventSum], steps: int, own: Collection[str]) -> Site:
         stall_us_modelled=_tidy(sum(entry.stall_ns for entry in group) / 1e3 / max(steps, 1)),
         host_us_modelled=_tidy(sum(entry.host_ns for entry in group) / 1e3 / max(steps, 1)),
         needed_per_step=_tidy(sum(entry.needed for entry in group) / max(steps, 1)),
-        callers=tuple(Caller(stack=stack, count=number) for stack, number in frequent),
+        callers=tuple(Caller(stack=stack, count=callers[stack]) for stack in frequent),
         own=own_lines((_way(entry, steps) for entry in group), own),
     )
 

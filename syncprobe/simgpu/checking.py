@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _HOST: Final = torch.device("cpu")
+_ALIGNED: Final = 64
+"""Elements from one place in memory to the next that is aligned alike, whatever their size."""
 _NO_TASK: Final = -1
 """What autograd says outside of a backward pass."""
 
@@ -132,17 +134,34 @@ def _is_same(ours: Any, theirs: Any) -> bool:
 
 def _copied(leaf: Any) -> Any:
     """An argument as the host gets it: values of its own, and on the same side of the graph."""
-    if isinstance(leaf, torch.device) and leaf.type == "cuda":
-        return _HOST
+    if isinstance(leaf, torch.device):
+        # C++ gives the device its inner name, as where it makes the gradient of an indexed tensor.
+        return leaf if leaf.type == "meta" else _HOST
     if not isinstance(leaf, torch.Tensor) or leaf.is_meta:
         return leaf
     host = leaf._host if isinstance(leaf, DeviceTensor) else leaf
-    copy = host.detach().clone()
+    copy = _as_placed(host.detach())
     if not leaf.requires_grad:
         return copy
     # Not a leaf where gradients are wanted: the function may write to it. Elsewhere C++ still asks for the mark.
     copy.requires_grad_()
-    return copy.clone() if torch.is_grad_enabled() else copy
+    if not torch.is_grad_enabled():
+        return copy
+    written = copy.clone()
+    return written if written.stride() == copy.stride() else copy.view_as(copy)
+
+
+def _as_placed(host: torch.Tensor) -> torch.Tensor:
+    """A copy that lies in memory as the original does: the order of a sum depends on strides and alignment."""
+    is_plain = host.layout is torch.strided and not (host.is_nested or host.is_quantized)
+    if not is_plain or host.is_conj() or host.is_neg() or not host.numel():
+        return host.clone()
+    size, stride, offset = host.size(), host.stride(), host.storage_offset()
+    ahead = offset % _ALIGNED
+    extent = 1 + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
+    span = host.as_strided((ahead + extent,), (1,), offset - ahead).clone()
+    # Not a view, for which C++ may choose another way.
+    return host.new_empty(0).set_(span.untyped_storage(), ahead, size, stride)
 
 
 @contextmanager

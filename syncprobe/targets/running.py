@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
@@ -203,8 +204,11 @@ def _announcer(
     if progress is None:
         return None
     total = 0 if target.steps is None else target.warmup + target.steps
+    # Forked workers step environments of their own; how far the program has come is not theirs to say.
+    speaker = os.getpid()
 
     def announce(done: int) -> None:
-        progress(phase, done, total)
+        if os.getpid() == speaker:
+            progress(phase, done, total)
 
     return announce

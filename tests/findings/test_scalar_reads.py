@@ -165,6 +165,10 @@ class TestBranch:
         project.write("def run(kl):\n    if is_due:\n        total = total + kl.item()\n")
         assert project.rule(site(project.at("kl.item()"))) == "SP100"
 
+    def test_does_not_apply_to_what_a_choice_chooses(self, project: Project) -> None:
+        project.write("def run(index):\n    size = int(index.max()) if index.numel() else 0\n")
+        assert project.rule(site(project.at("int(index.max())"))) == "SP100"
+
 
 class TestReadInsideConstructor:
     def test_applies_next_to_a_conversion(self, project: Project) -> None:
@@ -185,6 +189,12 @@ class TestHiddenRead:
 
     def test_applies_to_operations_that_read_their_argument(self, project: Project) -> None:
         assert project.rule(site(operation="aten::masked_fill_")) == "SP108"
+
+    def test_applies_to_copies_of_where_groups_end(self, project: Project) -> None:
+        """Nobody wrote that copy, least of all in a backward pass."""
+        for entry in ("", "Tensor.backward"):
+            copy = copy_to_host(operation="aten::_grouped_mm", entry=entry, region="backward")
+            assert project.rule(copy) == "SP108"
 
     @pytest.mark.parametrize("entry", ["Tensor.__iter__", "DeviceContext.__torch_function__"])
     def test_does_not_apply_to_reads_of_the_line_itself(self, project: Project, entry: str) -> None:

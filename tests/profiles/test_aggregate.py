@@ -19,6 +19,12 @@ def test_ways_to_reach_a_line_are_one_site_with_callers(event_sum: Make) -> None
     assert second.site.line == 11
 
 
+def test_callers_in_the_steps_come_before_those_of_what_follows(event_sum: Make) -> None:
+    sums = [event_sum(caller=1, count=20, in_steps=0), event_sum(caller=2, count=6)]
+    (site,) = aggregate.sites_of(sums, steps=3)
+    assert [caller.stack[0].line for caller in site.callers] == [2, 1]
+
+
 def test_sites_come_dearest_first_and_then_in_source_order(event_sum: Make) -> None:
     sums = [
         event_sum(line=30),

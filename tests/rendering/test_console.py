@@ -10,7 +10,7 @@ import pytest
 
 from syncprobe.events import EventKind
 from syncprobe.profiles.host import Outside
-from syncprobe.profiles.model import Digest, Time
+from syncprobe.profiles.model import Digest, OwnLine, Time
 from syncprobe.rendering import FORMATS, Page
 from tests.rendering import factories
 
@@ -356,6 +356,23 @@ def test_doubts_stand_out_and_notes_do_not():
     text = render(factories.profile(run=run), is_coloured=True)
     assert "\x1b[1;31mINCOMPLETE" in text
     assert "\nGood to know.\n" in text
+
+
+def test_a_long_path_of_a_library_does_not_take_the_room_of_the_own_line():
+    library = factories.call_site(path="library/of/many/folders/and/parts/module.py", line=31)
+    own = OwnLine(
+        site=factories.call_site(path="train.py", line=38),
+        count=9,
+        per_step=1.0,
+        host_us_modelled=1.0,
+    )
+    profile = factories.profile(
+        sites=(replace(factories.site(), site=library, own=(own,)),),
+        findings=(factories.finding(site=library),),
+    )
+    assert re.search(
+        r"^   \d\. train\.py:38 \(in ….*module\.py:31\)", render(profile, 60), re.MULTILINE
+    )
 
 
 def test_a_long_path_does_not_take_the_room_of_what_is_said_about_it():

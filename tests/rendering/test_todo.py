@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from syncprobe.events import CallSite
 from syncprobe.findings import RULES
-from syncprobe.profiles.model import Time
+from syncprobe.profiles.model import OwnLine, Time
 from syncprobe.rendering.answer.todo import to_dos
 from syncprobe.rendering.answer.worth import worth_of
 from tests.rendering import factories
@@ -47,6 +49,26 @@ def test_one_rule_is_one_thing_to_do_at_the_line_where_it_costs_most():
         "policy/agent.py:7 and 1 more line: Scalar read in a per-sample loop (SP101), "
         "3 per step, 100 us modelled (t4), 5.0%."
     )
+
+
+def test_a_line_of_a_library_is_named_after_the_line_that_reaches_it_in_the_steps():
+    """After training, writing a text reached it far more often."""
+    library = CallSite("library/model.py", 5, "balance")
+    own = tuple(
+        OwnLine(
+            site=CallSite("train.py", line, "main"),
+            count=count,
+            per_step=rate,
+            host_us_modelled=rate,
+        )
+        for line, count, rate in ((20, 90, 0.0), (10, 6, 2.0))
+    )
+    given = factories.profile(
+        sites=(replace(factories.site(), site=library, own=own),),
+        findings=findings(("SP304", 40.0), site=library),
+    )
+    (headline,) = (each.headline for each in found(given) if each.rule == "SP304")
+    assert headline.startswith("train.py:10 (in library/model.py:5): ")
 
 
 def test_the_line_and_what_to_write_instead_are_quoted():

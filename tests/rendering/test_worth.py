@@ -87,3 +87,15 @@ def test_bounds_of_own_time_are_bounds_of_what_the_device_is_worth():
     worth = worth_of(factories.profile(time=time))
     assert worth.least == pytest.approx(0.1)
     assert worth.most == pytest.approx(0.8)
+
+
+def test_rates_of_many_ways_add_up_to_what_was_counted():
+    """Each is kept to six places: 2/3 of 51 launches is 34."""
+    many = tuple(
+        factories.site(
+            EventKind.LAUNCH, path="train.py", line=8, per_step=0.666667, operation=f"aten::op{n}"
+        )
+        for n in range(51)
+    )
+    (line,) = costly_lines(factories.profile(sites=many))
+    assert line.rates == {EventKind.LAUNCH: 34.0}

@@ -51,8 +51,33 @@ def moved() -> None:
     assert torch.ones(2).cuda().cuda().to(torch.device("cuda"), torch.float64).sum().item() == 2
 
 
+def indexed() -> None:
+    x = torch.randn(6, 3, device="cuda", requires_grad=True)
+    x[torch.tensor([0, 4], device="cuda")].sum().backward()
+
+
+def strided() -> None:
+    torch.manual_seed(0)
+    for _ in range(5):
+        x = torch.randn(37, 13, device="cuda")
+        x[:, 1:6].sum()
+        x[:, 3].sum()
+        x.unfold(0, 2, 1).sum()
+        x.unsqueeze(1).expand(37, 3, 13).sum()
+        x[:0].sum()
+
+
 def test_what_is_on_the_device_already_can_be_moved_there() -> None:
     assert "VALUES CHECKED" in notes_of(moved)
+
+
+def test_gradients_of_indexed_tensors_can_be_checked() -> None:
+    """C++ makes them on a device that it calls by its inner name."""
+    assert "VALUES CHECKED" in notes_of(indexed)
+
+
+def test_views_are_summed_in_the_order_in_which_they_lie() -> None:
+    assert "VALUES CHECKED" in notes_of(strided)
 
 
 def test_a_tensor_that_is_given_twice_is_one() -> None:

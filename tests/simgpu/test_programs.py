@@ -471,6 +471,7 @@ def test_compile_falls_back_to_eager() -> None:
 
     module = nn.Linear(2, 2).cuda()
     module.compile()
+    torch.compiler.cudagraph_mark_step_begin()
     assert double(torch.ones(1, device="cuda")).item() == 2
     assert torch.compile(module)(torch.ones(1, 2, device="cuda")).is_cuda
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from syncprobe.errors import SyncprobeError, UnknownNameError
 from syncprobe.targets import TargetOptions, find_target
 from syncprobe.targets.base import OptionError, parse_patches
 from syncprobe.targets.program import FunctionTarget, ScriptTarget
+from syncprobe.targets.running import RunOptions, run
 
 Write = Callable[[str], str]
 
@@ -95,6 +97,30 @@ def test_a_forked_child_that_runs_off_the_end_leaves_the_profile_to_its_parent(
         [sys.executable, "-c", source], capture_output=True, text=True, check=True
     )
     assert done.stdout.count("returned") == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_forked_children_do_not_say_how_far_the_program_has_come(tmp_path: Path) -> None:
+    """Workers of vector environments take steps of their own, dozens of them."""
+    program, heard = tmp_path / "forks.py", tmp_path / "heard.txt"
+    program.write_text(
+        "import os, torch, syncprobe\n"
+        "x = torch.ones(1, device='cuda')\n"
+        "child = os.fork()\n"
+        "for _ in range(3):\n"
+        "    with syncprobe.step():\n"
+        "        x.add_(1)\n"
+        "if not child:\n"
+        "    os._exit(0)\n"
+        "os.waitpid(child, 0)\n"
+    )
+
+    def listen(phase: str, done: int, total: int) -> None:  # as it is called
+        with heard.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+
+    run(str(program), RunOptions(device="sim", is_timed=False, progress=listen))
+    assert set(heard.read_text().split()) == {str(os.getpid())}
 
 
 def test_a_function_is_imported_from_the_working_directory_and_called(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import EventKind
@@ -251,9 +252,7 @@ def _is_constructor_read(context: Context, site: Site) -> bool:
 
 def is_hidden(context: Context) -> bool:
     """SP108."""
-    site = context.site
-    is_scalar = site.kind is EventKind.SCALAR_READ and site.is_blocking
-    return is_scalar and not operations.is_own_read(site)
+    return operations.is_read(context.site) and not operations.is_own_read(context.site)
 
 
 def is_branch(context: Context) -> bool:
@@ -263,13 +262,25 @@ def is_branch(context: Context) -> bool:
         return False
     if context.operation in {"bool", "contains", "is_nonzero"}:
         return True
-    return context.line is not None and context.line.is_test
+    return context.line is not None and context.line.is_test and not _is_beside_choice(context)
+
+
+def _is_beside_choice(context: Context) -> bool:
+    """``int(index.max()) if index.numel() else 0`` does not ask for what it reads."""
+    if context.line is None or isinstance(context.line.statement, (ast.If, ast.While, ast.Assert)):
+        return False
+    choices = (node for node in context.line.own_nodes if isinstance(node, ast.IfExp))
+    asked = {id(node) for choice in choices for node in ast.walk(choice.test)}
+    return bool(context.line_reads) and not any(id(read) in asked for read in context.line_reads)
 
 
 def is_metric(context: Context) -> bool:
     """SP103."""
-    is_own = operations.is_own_read(context.site)
-    return is_own and (context.is_update or context.is_logged or context.is_in_batches)
+    if not operations.is_own_read(context.site):
+        return False
+    # What a network reads, it needs for what it computes next.
+    is_beside = not context.is_in_forward and (context.is_update or context.is_in_batches)
+    return is_beside or context.is_logged
 
 
 def is_per_sample(context: Context) -> bool:

@@ -21,6 +21,8 @@ MOST_LINES: Final = 30
 WARNING_LINES: Final = 4
 BESIDE_PLACE: Final = 20
 """Columns that a long path leaves to what is said about it."""
+LEAST_PATH: Final = 16
+"""Columns in which the end of a path still says something."""
 CODE_LINES: Final = 2
 FIRST_CODE: Final = 2
 """The example for what is worth most may be so much longer."""
@@ -119,7 +121,7 @@ def _costly_lines(sheet: Sheet, summary: Summary, most: int) -> None:
 
 
 def _to_do(sheet: Sheet, place: int, to_do: ToDo, plan: Layout) -> None:
-    named = replace(to_do, place=figures.shortened_left(to_do.place, sheet.width - BESIDE_PLACE))
+    named = replace(to_do, place=_shortened(to_do.place, sheet.width - BESIDE_PLACE))
     headline = named.brief if plan.is_brief else named.headline
     sheet.paragraph(f"{place}. {headline}", style="bold", hanging=3)
     if to_do.source and plan.has_source:
@@ -129,6 +131,15 @@ def _to_do(sheet: Sheet, place: int, to_do: ToDo, plan: Layout) -> None:
     most = plan.code + (FIRST_CODE if plan.code and place == 1 else 0)
     if 0 < len(example) <= most:
         sheet.labelled("write:" if to_do.is_rewritten else "like:", example)
+
+
+def _shortened(place: str, length: int) -> str:
+    """A place with as much of a library's path as there is room for beside the reader's own line."""
+    own, within, library = place.partition(" (in ")
+    room = length - len(own) - len(within)
+    if not within or room < LEAST_PATH:
+        return figures.shortened_left(place, length)
+    return f"{own}{within}{figures.shortened_left(library, room)}"
 
 
 def _more(summary: Summary, plan: Layout) -> str:

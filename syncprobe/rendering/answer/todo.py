@@ -135,14 +135,17 @@ def _place(profile: Profile, finding: Finding) -> str:
 
 
 def _called(profile: Profile, line: CallSite) -> str:
-    """A line; one of a library after the user's own line that reaches it most often."""
-    rates: Counter[CallSite] = Counter()
+    """A line; one of a library after the user's own line that reaches it most often, in the steps if at all."""
+    rates: defaultdict[CallSite, float] = defaultdict(float)
+    counts: Counter[CallSite] = Counter()
     for site in profile.sites:
         if (site.site.path, site.site.line) == (line.path, line.line):
-            rates.update({own.site: own.count for own in site.own})
+            for way in site.own:
+                rates[way.site] += way.per_step
+                counts[way.site] += way.count
     if not rates:
         return figures.place(line)
-    own = min(rates, key=lambda own: (-rates[own], own))
+    own = min(rates, key=lambda own: (-rates[own], -counts[own], own))
     return f"{figures.place(own)} (in {figures.place(line)})"
 
 

@@ -126,6 +126,7 @@ def _costly_line(
         site=place,
         cost_us=cost,
         share=min(cost / step_us, 1.0) if step_us > 0 else None,
-        rates={kind: round(rates[kind], 5) for kind in kinds},
+        # Rates of single ways are kept to six places: a hundred of them are good for four.
+        rates={kind: round(rates[kind], 4) for kind in kinds},
         own_us=own,
     )

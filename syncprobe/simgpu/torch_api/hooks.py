@@ -82,6 +82,10 @@ def _not_compiled(model: Any = None, **kwargs: Any) -> Any:
     return model if model is not None else lambda function: function
 
 
+def _begin_unmarked() -> None:
+    """Where an iteration begins matters to CUDA graphs alone, whose module this build cannot import."""
+
+
 def _module_not_compiled(self: Any, *args: Any, **kwargs: Any) -> None:
     _note(COMPILED)
 
@@ -226,6 +230,7 @@ def installed() -> Iterator[None]:
         enter = undo.enter_context
         enter(replaced(torch, {"Generator": Generator, "compile": _not_compiled}))
         enter(replaced(torch.nn.Module, {"compile": _module_not_compiled}))
+        enter(replaced(torch.compiler, {"cudagraph_mark_step_begin": _begin_unmarked}))
         # What was compiled before runs eagerly too.
         enter(torch.compiler.set_stance("force_eager"))
         enter(_foreach_supported())
