@@ -29,8 +29,8 @@ from tests.benchmarks.conftest import Note
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 
 TOLERATED: Final = 2 / 3
-CALLS: Final = 50
-"""Decisions per measurement: switching the patches on takes half a millisecond, which must not count."""
+CALLS: Final = {5: 50, 64: 10}
+"""Decisions per measurement for so many robots: switching the patches on takes half a millisecond, which must not count."""
 ENVIRONMENT_CALLS: Final = {5: 20, 20: 10, 100: 5}
 """Steps per measurement, likewise, for so many robots."""
 ALL_STEPS: Final = (1, 2, 3, 4, 5)
@@ -133,13 +133,13 @@ def acting(agent_type: str, robots: int, steps: str) -> Work:
         agent = Agent(agent_type=agent_type, BUFFER_SIZE=1000)
 
     def act_in_turn() -> None:
-        for _ in range(CALLS):
+        for _ in range(CALLS[robots]):
             for state in states:
                 agent.kind.act(agent, state, eps=0.0, use_eval=False)
 
     def act_together() -> None:
         with patches.applied(steps):
-            for _ in range(CALLS):
+            for _ in range(CALLS[robots]):
                 agent.act_batch(states, eps=0.0, use_eval=False)
 
     return act_in_turn if steps == "none" else act_together
