@@ -155,6 +155,7 @@ def test_the_fixture_needs_no_benchmark_plugin(tmp_path: Path) -> None:
     assert "inconclusive: 3x faster" in output
 
 
+@pytest.mark.slow  # a session of its own
 def test_figures_are_kept_with_the_benchmarks(tmp_path: Path) -> None:
     found = run(tmp_path, "--benchmark-json=benchmarks.json")
     output = found.pop("output")
@@ -185,6 +186,7 @@ def test_options_for_benchmarks_choose_speed_gates_too(tmp_path: Path) -> None:
     assert without["test_plain"] == "PASSED"
 
 
+@pytest.mark.slow  # a session of its own
 def test_what_is_not_measured_is_skipped_not_passed(tmp_path: Path) -> None:
     found = run(tmp_path, "--benchmark-disable")
     assert {found[name] for name in GATES} == {"SKIPPED"}

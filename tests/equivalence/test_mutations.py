@@ -227,7 +227,7 @@ def planted(mutation: Mutation) -> ExitStack:
 @pytest.mark.parametrize(
     "name",
     slow_unless(
-        lambda name: MUTATIONS[name][3:5] == QUICK and is_in_share(name, one_in=2), MUTATIONS
+        lambda name: MUTATIONS[name][3:5] == QUICK and is_in_share(name, one_in=4), MUTATIONS
     ),
 )
 def test_verification_catches(name: str) -> None:
