@@ -38,13 +38,15 @@ def train(reads: int, steps: int = 14) -> Profile:
 def check(repetitions: int) -> None:
     for _ in range(repetitions):
         comparison = compare(train(40), train(6))
-        times = {change.name: change for change in comparison.time}
-        factor = times["modelled_ms_per_step"].factor
-        assert factor is not None
-        assert factor > 1.2
         saved = comparison.events_ms.before - comparison.events_ms.after
         # 34 reads of 10 us; the first one of a step also waits for what the device has still to do.
         assert saved == pytest.approx(34 * 0.010, rel=0.05)
+        times = {change.name: change for change in comparison.time}
+        modelled = times["modelled_ms_per_step"]
+        assert modelled.before is not None
+        assert modelled.after is not None
+        # All of it counts, whatever own code takes on this machine: that is the same, or less where less is read.
+        assert modelled.before - modelled.after >= 0.95 * saved
         back = compare(comparison.after, comparison.before)
         assert back.after.time.modelled_ms_per_step > back.before.time.modelled_ms_per_step
 
