@@ -122,6 +122,18 @@ def test_compiled_code_does_it_all() -> None:
         assert by_compiled_code(environment, continuous(environment, random)) == []
 
 
+def test_velocities_that_are_kept_stay_what_they_were() -> None:
+    environment = crowded(robots=4)
+    environment.reset()
+    random = np.random.RandomState(0)
+    assert by_compiled_code(environment, continuous(environment, random)) == []
+    kept = [each for robot in environment.robots for each in (robot.velocity, robot.velocity_r)]
+    before = [each.copy() for each in kept]
+    by_compiled_code(environment, continuous(environment, random))
+    for one, copied in zip(kept, before, strict=True):
+        assert one.tolist() == copied.tolist()
+
+
 ANGLES = (0.0, -0.0, math.pi, 2 * math.pi, math.nextafter(2 * math.pi, 0.0), -1e-300, 4 * math.pi)
 SPOTS = (
     "center", "inside", "edge", "tie", "nearly tied", "robot", "obstacle", "goal", "sight", "head on",

@@ -143,6 +143,16 @@ def test_tree_sums_are_those_of_legacy(size: int) -> None:
             assert one.tobytes() == other.tobytes()
 
 
+def test_who_saw_something_is_known_once_the_ring_has_wrapped() -> None:
+    device, items = DeviceReplayBuffer(10, 4, 5, 5), transitions(27)
+    for item in items:
+        device.add(item)
+    places = device.places_of(np.arange(10))
+    seen = [device.sees_any(places[number : number + 1]) for number in range(10)]
+    assert seen == [bool(state[1]) for state, *_ in items[-10:]]
+    assert len(set(seen)) == 2
+
+
 def test_a_priority_that_is_no_number_is_the_highest_until_the_next() -> None:
     legacy, tree = SegmentTree(8), PriorityTree(8)
     found = []
