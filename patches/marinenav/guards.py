@@ -158,7 +158,7 @@ def samples_as_legacy(agent: Any) -> bool:
 
 def stores_together(agent: Any) -> bool:
     """Return whether transitions may go into the memory of an agent at once."""
-    memory = agent.memory
+    memory = getattr(agent, "memory", None)
     return (
         isinstance(memory, DeviceReplay)
         and _is_of_its_kind(agent)

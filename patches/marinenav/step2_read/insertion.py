@@ -1,7 +1,7 @@
 """Transitions of all robots of a step go into the memory together.
 
 Replaces: policy.training_loop:TrainingLoop._collect
-Removes:  one call chain, and with a device memory one upload, per robot and step
+Removes:  one upload per robot and step into a memory on the device
 Keeps:    the order of transitions, episode rewards to the bit, who is deactivated and when
 """
 
@@ -19,7 +19,8 @@ _legacy_collect = TrainingLoop._collect  # noqa: SLF001
 def collect(self: Any, outcome: Any, episode: Any) -> None:
     """`TrainingLoop._collect`: add up rewards, store all transitions, note who is out."""
     agent = self.rl_agent
-    if notes_of(agent) is None:
+    # Memories of legacy, or of the user's own, are told one by one: that is what legacy does.
+    if not stores_together(agent) or notes_of(agent) is None:
         _legacy_collect(self, outcome, episode)
         return
     discount = agent.GAMMA**episode.length
@@ -28,19 +29,9 @@ def collect(self: Any, outcome: Any, episode: Any) -> None:
     for i in active:
         episode.rewards[i] += discount * outcome.rewards[i]
     if agent.training:
-        store_all(agent, [outcome.transition(i) for i in active])
+        agent.memory.extend([outcome.transition(i) for i in active])
     for i in active:
         robot = robots[i]
         if robot.collision or robot.reach_goal:
             robot.deactivated = True
             episode.deactivated_at[i] = episode.length
-
-
-def store_all(agent: Any, transitions: list[tuple[Any, ...]]) -> None:
-    """Put transitions into whatever memory the agent has, at once if it can."""
-    memory = agent.memory
-    if stores_together(agent):
-        memory.extend(transitions)
-        return
-    for transition in transitions:
-        agent.kind.store(memory, *transition)

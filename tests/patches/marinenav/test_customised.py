@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -13,10 +12,11 @@ from torch import nn
 
 import patches
 from legacy_marinenav.policy.agent import Agent
+from legacy_marinenav.policy.training_loop import Episode
 from patches.marinenav.guards import decides_as_legacy, learns_as_legacy
 from tests.patches.marinenav.test_device_replay import transitions
 from tests.patches.marinenav.test_updates import filled, learn, parameters, seed_generators
-from tests.patches.marinenav.training_runs import AGENTS
+from tests.patches.marinenav.training_runs import AGENTS, Run
 
 STATES = [item[0] for item in transitions(3, seed=2)]
 
@@ -297,16 +297,19 @@ def test_a_network_with_nothing_to_learn_fails_as_legacy_does() -> None:
     assert messages[0] == messages[1]
 
 
-def test_a_memory_of_the_users_own_is_told_one_by_one() -> None:
+@pytest.mark.parametrize("steps", ["2", "2,4", "all"])
+def test_a_memory_of_the_users_own_is_told_one_by_one(steps: str) -> None:
     class Listed(list[Any]):
         def add(self, item: Any) -> None:
             self.append(item)
 
-    from patches.marinenav.step2_read.insertion import store_all
-
-    with patches.applied("2"):
-        agent = filled("DDPG")
-        agent.memory = Listed()
-        items = transitions(3, seed=1)
-        store_all(agent, copy.copy(items))
-    assert agent.memory == items
+    found = []
+    for chosen in ("none", steps):
+        with patches.applied(chosen):
+            run = Run("DDPG", "original")
+            run.agent.memory = Listed()
+            observation = run.trainer._reset_training()
+            outcome = run.trainer._step_training(observation, 1.0)
+            run.trainer._collect(outcome, Episode(len(outcome.rewards)))
+            found.append([repr(item) for item in run.agent.memory])
+    assert found[0] == found[1] != []
