@@ -117,10 +117,10 @@ def verdict_from_digests(before: Profile, after: Profile) -> Verdict:
     """What two profiles alone say about equivalence: that they are identical, or nothing."""
     first, second = before.digest, after.digest
     different = unlike(before.run, after.run)
-    if first is None or second is None:
-        reason = "not both profiles have digests"
-    elif different:
+    if different:
         reason = f"the runs differ in {', '.join(different)}"
+    elif first is None or second is None:
+        reason = "not both profiles have digests"
     elif (first.actions, first.rewards) != (second.actions, second.rewards):
         reason = (
             "actions or rewards differ in some bit, which modes fast and max may do; see 'verify'"

@@ -30,6 +30,8 @@ VARIED: Final = (*TRAINERS, "uara", "packing", "vecenv")
 """All of these, the workloads included."""
 TUNED: Final = ("uara", "vecenv")
 """Those with tuning profiles, which change what is learnt."""
+PROGRAM: Final = "a program"
+"""All that are not built in."""
 _FACTS: Final = "option"
 
 
@@ -78,6 +80,7 @@ class TargetOptions:
     step_on: str | None = _option(
         f"what a step is in a script that marks none: {', '.join(CHOICES)} (default: auto)",
         metavar="WHAT",
+        targets=(PROGRAM,),
         is_scenario=False,
         parse=parse_step_on,
     )
@@ -230,8 +233,9 @@ def read_options(given: Mapping[str, Any], **more: Any) -> TargetOptions:
 
 def names_for(target: str | None) -> tuple[str, ...]:
     """The options that a target takes; None stands for a program that is not built in."""
+    taker = target or PROGRAM
     return tuple(
-        name for name, facts in OPTIONS.items() if facts.targets is None or target in facts.targets
+        name for name, facts in OPTIONS.items() if facts.targets is None or taker in facts.targets
     )
 
 
@@ -255,8 +259,6 @@ def filled(options: TargetOptions, target: str) -> TargetOptions:
     """
     if options.arguments:
         raise OptionError("The built-in targets take no arguments after '--'; use their options.")
-    if options.step_on is not None:
-        raise OptionError("The built-in targets mark their steps; --step-on is for programs.")
     values, taken = {}, names_for(target)
     for name in given_names(options):
         if name not in taken:

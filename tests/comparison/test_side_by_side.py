@@ -112,6 +112,7 @@ def test_equal_digests_are_identical_whatever_the_patches():
         ({"digest": None}, "not both profiles have digests"),
         ({"digest": Digest(actions="x", rewards="y")}, "actions or rewards differ in some bit"),
         ({"run": factories.run(seed=1)}, "the runs differ in seed 0 and 1"),
+        ({"run": factories.run(seed=1), "digest": None}, "the runs differ in seed 0 and 1"),
     ],
 )
 def test_other_digests_prove_nothing(changes, reason):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +38,7 @@ class Done(NamedTuple):
     """What the step adds to the reward of the episode."""
 
 
-class WorkloadTarget:
+class WorkloadTarget(ABC):
     """A trainer whose ``run`` hands out step by step what was done."""
 
     name: str
@@ -53,17 +54,17 @@ class WorkloadTarget:
         self.root = Path(__file__).resolve().parents[3]
         self.own = existing(options.own) or self.root
 
+    @abstractmethod
     def completed(self, options: TargetOptions) -> TargetOptions:
         """The options with all defaults filled in."""
-        raise NotImplementedError
 
+    @abstractmethod
     def build_trainer(self, device: str) -> Any:
         """A trainer of the given size."""
-        raise NotImplementedError
 
+    @abstractmethod
     def done(self, record: Any) -> Done:
         """What a step comes to."""
-        raise NotImplementedError
 
     def look_back(self, trainer: Any, records: list[Any]) -> None:
         """Note what a run came to, for its description."""
