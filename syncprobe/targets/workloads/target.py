@@ -66,7 +66,9 @@ class WorkloadTarget(ABC):
     def done(self, record: Any) -> Done:
         """What a step comes to."""
 
-    def look_back(self, trainer: Any, records: list[Any]) -> None:
+    def look_back(  # noqa: B027  # most have nothing to note
+        self, trainer: Any, records: list[Any]
+    ) -> None:
         """Note what a run came to, for its description."""
 
     @property
