@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LEARN: Final = "learn"
 EVAL: Final = "eval"
 _FORWARD: Final = "forward"
+_MODULE: Final = "<module>"
 _SMALLEST_RATE: Final = 1e-9
 _UPDATE_REGIONS: Final = frozenset({LEARN, EVAL, "train", "update", "backward", "optimizer"})
 _SAMPLING_WORDS: Final = frozenset({"sample", "replay", "memory"})
@@ -238,8 +239,10 @@ class Context:
     @property
     def _happened_once(self) -> bool:
         """In a program without steps: no loop led to it."""
-        is_once = self.line is not None and self.site.count <= self._written
-        return not self.steps and is_once and not self.chain.loops
+        if self.steps or self.line is None or self.chain.loops:
+            return False
+        # A line of the program itself runs once, however much is written on it.
+        return self.site.site.function == _MODULE or self.site.count <= self._written
 
     @property
     def _written(self) -> int:
