@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[1]
 ARCHITECTURE: Final = ROOT / "docs" / "architecture.md"
-PACKAGES: Final = ("syncprobe", "patches")
+PACKAGES: Final = ("syncprobe", "patches", "legacy_marinenav")
 FINDINGS: Final = "<!-- findings -->"
 TREE: Final = re.compile(r"(?<=<!-- tree: begin -->\n).*(?=<!-- tree: end -->)", re.DOTALL)
 

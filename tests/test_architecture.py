@@ -100,7 +100,7 @@ def test_the_check_sees_an_import_that_points_the_wrong_way(tmp_path: Path) -> N
     assert any(is_from(name, "torch") for name in names)
 
 
-@pytest.mark.parametrize("package", ["syncprobe", "patches"])
+@pytest.mark.parametrize("package", ["syncprobe", "patches", "legacy_marinenav"])
 def test_no_folder_holds_more_than_one_can_overlook(package: str) -> None:
     crowded = {
         str(folder.relative_to(ROOT)): count

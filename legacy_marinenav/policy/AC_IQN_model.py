@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 from torch.nn.functional import relu
 
-from legacy_marinenav.policy.actor_critic import ActorCriticPolicy, CriticBody, DeterministicActor
-from legacy_marinenav.policy.encoders import CosineEmbedding, encoder
+from legacy_marinenav.policy.networks.actor_critic import (
+    ActorCriticPolicy,
+    CriticBody,
+    DeterministicActor,
+)
+from legacy_marinenav.policy.networks.encoders import CosineEmbedding, encoder
 
 if TYPE_CHECKING:
     import torch
 
-    from legacy_marinenav.policy.encoders import State
+    from legacy_marinenav.policy.networks.encoders import State
 
 __all__ = ["AC_IQN_Policy", "Actor", "Critic", "encoder"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from legacy_marinenav.policy.actor_critic import (
+from legacy_marinenav.policy.networks.actor_critic import (
     ActorCriticPolicy,
     DeterministicActor,
     StateActionCritic,
 )
-from legacy_marinenav.policy.encoders import encoder
+from legacy_marinenav.policy.networks.encoders import encoder
 
 __all__ = ["Actor", "Critic", "DDPG_Policy", "encoder"]
 

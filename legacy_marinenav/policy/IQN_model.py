@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 from torch.nn.functional import relu
 
-from legacy_marinenav.policy.encoders import CosineEmbedding, encoder
-from legacy_marinenav.policy.value_network import DiscreteActionNetwork
+from legacy_marinenav.policy.networks.encoders import CosineEmbedding, encoder
+from legacy_marinenav.policy.networks.value_network import DiscreteActionNetwork
 
 if TYPE_CHECKING:
     import torch
 
-    from legacy_marinenav.policy.encoders import State
+    from legacy_marinenav.policy.networks.encoders import State
 
 __all__ = ["IQN_Policy", "encoder"]
 

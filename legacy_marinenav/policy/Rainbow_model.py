@@ -9,11 +9,11 @@ import torch
 from torch import nn
 from torch.nn.functional import linear, log_softmax, relu, softmax
 
-from legacy_marinenav.policy.encoders import encoder
-from legacy_marinenav.policy.value_network import DiscreteActionNetwork
+from legacy_marinenav.policy.networks.encoders import encoder
+from legacy_marinenav.policy.networks.value_network import DiscreteActionNetwork
 
 if TYPE_CHECKING:
-    from legacy_marinenav.policy.encoders import State
+    from legacy_marinenav.policy.networks.encoders import State
 
 __all__ = ["NoisyLinear", "Rainbow_Policy", "encoder"]
 

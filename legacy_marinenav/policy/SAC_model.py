@@ -8,18 +8,18 @@ import torch
 from torch import nn
 from torch.distributions import Normal
 
-from legacy_marinenav.policy.actor_critic import (
+from legacy_marinenav.policy.networks.actor_critic import (
     ActorBody,
     StateActionCritic,
     ValueRanges,
     constructor_dimensions,
 )
-from legacy_marinenav.policy.encoders import encoder, load_network, save_network
+from legacy_marinenav.policy.networks.encoders import encoder, load_network, save_network
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from legacy_marinenav.policy.encoders import State
+    from legacy_marinenav.policy.networks.encoders import State
 
 __all__ = ["Actor", "Critic", "SAC_Policy", "encoder"]
 

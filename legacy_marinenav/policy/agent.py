@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from legacy_marinenav.policy.encoders import State
-    from legacy_marinenav.policy.padding import RobotState
+    from legacy_marinenav.policy.networks.encoders import State
+    from legacy_marinenav.policy.networks.padding import RobotState
 
 __all__ = ["Agent", "calculate_huber_loss"]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from legacy_marinenav.policy.agent import Agent
-    from legacy_marinenav.policy.padding import RobotState
+    from legacy_marinenav.policy.networks.padding import RobotState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

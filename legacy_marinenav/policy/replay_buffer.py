@@ -6,7 +6,7 @@ import random
 from collections import deque
 from typing import Any
 
-from legacy_marinenav.policy.padding import RobotState, batch_states
+from legacy_marinenav.policy.networks.padding import RobotState, batch_states
 
 
 class ReplayBuffer:

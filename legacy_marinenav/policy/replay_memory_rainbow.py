@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from legacy_marinenav.errors import ReplaySamplingError
-from legacy_marinenav.policy.padding import RobotState, batch_states, pad_objects
+from legacy_marinenav.policy.networks.padding import RobotState, batch_states, pad_objects
 
 SELF_DIMENSION = 7
 OBJECT_DIMENSION = 5

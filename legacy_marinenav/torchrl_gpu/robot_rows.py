@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tensordict import TensorDictBase
 
-    from legacy_marinenav.policy.padding import RobotState
+    from legacy_marinenav.policy.networks.padding import RobotState
 
 
 def read_robot_state(observation: TensorDictBase, row: int) -> RobotState:

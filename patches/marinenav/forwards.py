@@ -1,6 +1,6 @@
 """The networks' forwards as plain functions of observations that are already on the device.
 
-Replaces: the forward methods of policy.actor_critic, AC_IQN_model, IQN_model, DQN_model, SAC_model, Rainbow_model
+Replaces: the forward methods of policy.networks.actor_critic, AC_IQN_model, IQN_model, DQN_model, SAC_model, Rainbow_model
 Removes:  noise drawn inside the network, log-probabilities nobody reads, noisy weights recomputed per call
 Keeps:    each matrix product with its shapes and layouts, and each elementwise operation, so equal inputs
           give equal bits; quantile fractions and normals are given instead of drawn

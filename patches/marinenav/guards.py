@@ -17,8 +17,8 @@ from torch.nn.modules import module as torch_modules
 from legacy_marinenav.policy import AC_IQN_model, DDPG_model, SAC_model
 from legacy_marinenav.policy.agent_kinds import AGENT_KINDS
 from legacy_marinenav.policy.DQN_model import DQN_Policy
-from legacy_marinenav.policy.encoders import CosineEmbedding
 from legacy_marinenav.policy.IQN_model import IQN_Policy
+from legacy_marinenav.policy.networks.encoders import CosineEmbedding
 from legacy_marinenav.policy.Rainbow_model import NoisyLinear, Rainbow_Policy
 from legacy_marinenav.policy.replay_buffer import ReplayBuffer
 from legacy_marinenav.policy.replay_memory_rainbow import ReplayMemory

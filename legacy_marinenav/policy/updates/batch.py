@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from legacy_marinenav.policy.agent import Agent
-    from legacy_marinenav.policy.encoders import State
+    from legacy_marinenav.policy.networks.encoders import State
 
 MAX_GRADIENT_NORM = 0.5
 

@@ -1,6 +1,6 @@
 """Inputs written to buffers that exist already, for the parts of legacy that still run without other steps.
 
-Replaces: policy.agent:Agent.state_to_tensor, policy.encoders:CosineEmbedding.calc_cos and
+Replaces: policy.agent:Agent.state_to_tensor, policy.networks.encoders:CosineEmbedding.calc_cos and
           ObservationEncoder.observation_features, policy.updates.rainbow:project_distribution
 Removes:  tensors from nested lists, a host block of zeros per forward, fresh host memory for fractions,
           offsets per update
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from legacy_marinenav.policy.agent import Agent
-from legacy_marinenav.policy.encoders import CosineEmbedding, ObservationEncoder
+from legacy_marinenav.policy.networks.encoders import CosineEmbedding, ObservationEncoder
 from legacy_marinenav.policy.updates import rainbow
 from patches.blocks.staging import Segment, Slab
 from patches.marinenav.agents import notes_of

@@ -7,8 +7,8 @@ from patches.marinenav.step3_reuse import staged_inputs
 from patches.replacement import Replacement
 
 _POLICY = "legacy_marinenav.policy"
-_EMBEDDING = f"{_POLICY}.encoders:CosineEmbedding"
-_ENCODER = f"{_POLICY}.encoders:ObservationEncoder"
+_EMBEDDING = f"{_POLICY}.networks.encoders:CosineEmbedding"
+_ENCODER = f"{_POLICY}.networks.encoders:ObservationEncoder"
 _RAINBOW = f"{_POLICY}.updates.rainbow"
 
 REPLACEMENTS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_marinenav.policy.encoders import ObservationEncoder
+from legacy_marinenav.policy.networks.encoders import ObservationEncoder
 
 
 class DiscreteActionNetwork(ObservationEncoder):

@@ -10,12 +10,12 @@ import torch
 from torch import nn
 from torch.nn.functional import relu
 
-from legacy_marinenav.policy.encoders import ObservationEncoder, encoder
+from legacy_marinenav.policy.networks.encoders import ObservationEncoder, encoder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from legacy_marinenav.policy.encoders import State
+    from legacy_marinenav.policy.networks.encoders import State
 
 ValueRanges = list[list[float]]
 """Lowest and highest value of each action component."""
