@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.findings import operations
-from syncprobe.findings.decisions import reaches_environment
+from syncprobe.findings.decisions import branches_on, reaches_environment
 from syncprobe.findings.scopes.nodes import scope_nodes
 from syncprobe.findings.surroundings import frames
 from syncprobe.findings.syntax import called_name
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from syncprobe.findings.loops import Loop
+    from syncprobe.findings.scopes.branches import Branch
     from syncprobe.findings.scopes.nodes import Scoped
     from syncprobe.findings.source import SourceLines
     from syncprobe.findings.surroundings import Chain, Surroundings
@@ -84,6 +85,11 @@ class Context:
     def line_reads(self) -> Sequence[ast.Call]:
         """The reads that the line spells out, one for each value; none if there is no source."""
         return () if self.line is None else reads_on(self.line)
+
+    @cached_property
+    def branches(self) -> Sequence[Branch]:
+        """The statements below that cannot go on without the number that is read here."""
+        return branches_on(self.line) if self.line is not None and self.line_reads else ()
 
     def calls(self, names: frozenset[str]) -> bool:
         """The line calls one of these, as far as there is source."""
