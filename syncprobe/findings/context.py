@@ -219,10 +219,10 @@ class Context:
         return self.site.count / self.surroundings.turns_between(inner, outer)
 
     @cached_property
-    def has_matrix_product(self) -> bool:
+    def has_layer(self) -> bool:
         """The loop over samples around the site also runs a layer of a network."""
         return self.sample_loop is not None and self.surroundings.has_in_loop(
-            self.sample_loop, operations.is_matrix_product
+            self.sample_loop, operations.is_layer
         )
 
     @cached_property

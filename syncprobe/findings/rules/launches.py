@@ -145,7 +145,7 @@ def is_single_forward(context: Context) -> bool:
         and context.site.region not in {LEARN, EVAL}
         and loop is not None
         and loop.hands_rows_on
-        and context.has_matrix_product
+        and context.has_layer
     )
 
 

@@ -26,4 +26,4 @@ def solve(goal):
 
 goals = torch.ones(3, 4, device=device)
 for turn in range(2):
-    solutions = [solve(goal) for goal in goals]  # expect SP501
+    solutions = [solve(goal) for goal in goals]  # no SP501
