@@ -123,7 +123,10 @@ class Context:
         rate = self.site.per_step if self.steps else self.site.count
         if rate <= self._written + _SMALLEST_RATE:
             return False
-        return self.sample_loop is not None or (self.steps > 0 and not self.chain.loops)
+        if self.sample_loop is not None:
+            return True
+        # Without a loop to be seen, a little more than once is what happens between steps, too.
+        return self.steps > 0 and not self.chain.loops and rate >= 2 * self._written
 
     @cached_property
     def is_update(self) -> bool:
