@@ -16,6 +16,7 @@ from syncprobe.errors import SyncprobeError
 OWN_OUTPUT: Final = (1, 2)
 """Standard output and standard error."""
 PREFIX: Final = ".syncprobe-"
+_HANDED_OVER: Final = ("/dev/", "/proc/")
 STALE_SECONDS: Final = 600
 """A file that has had a temporary name for so long will never get its own."""
 
@@ -26,6 +27,7 @@ def write_text(path: Path, text: str) -> None:
     A new file gets the mode that the umask allows, a replaced one keeps its own. A link stays a link:
     what it points to is replaced.
     """
+    refuse_pipe(path)
     content = text.encode("utf-8")
     try:
         if _is_stream(path):
@@ -38,6 +40,22 @@ def write_text(path: Path, text: str) -> None:
         raise SyncprobeError(
             f"Could not write {path}: {error.strerror}. Choose another place with -o."
         ) from error
+
+
+def refuse_pipe(path: Path) -> None:
+    """Refuse a pipe that somebody gave a name: whoever opens it waits for somebody at its other end.
+
+    Those that a shell hands over, such as ``/dev/stdout`` and ``/dev/fd/63``, have somebody there.
+
+    Raises:
+        SyncprobeError: It is one.
+    """
+    try:
+        is_pipe = stat.S_ISFIFO(path.stat().st_mode)
+    except OSError:
+        return  # whoever opens it is told why not
+    if is_pipe and not str(path).startswith(_HANDED_OVER):
+        raise SyncprobeError(f"{path} is a pipe. Name a file.")
 
 
 def takes_files(folder: Path) -> bool:

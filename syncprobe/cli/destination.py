@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.cli.parsing import UsageError
 from syncprobe.errors import SyncprobeError
-from syncprobe.files import takes_files
+from syncprobe.files import refuse_pipe, takes_files
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -72,6 +72,7 @@ def check_writable(path: Path) -> None:
         ) from error
     if path.is_dir():
         raise UsageError(f"{path} is a folder. Name a file in it.")
+    refuse_pipe(path)
     if path.exists() and not path.is_file():
         return  # a pipe or a device is written to, not replaced, so its folder does not matter
     target = Path(os.path.realpath(path))  # what is behind a link is replaced, not the link

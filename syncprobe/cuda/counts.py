@@ -44,6 +44,10 @@ RULES: dict[str, DeviceRule] = {
         count=_power_of_number,
         source=native("Pow.cpp", "a number that is the base becomes a tensor of the device"),
     ),
+    "kaiser_window": DeviceRule(
+        launches=2,
+        source=native("TensorFactories.cpp", "a range, then the window of it"),
+    ),
     "bucketize.Scalar": DeviceRule(
         launches=2,
         source=native("cuda/Bucketization.cu", "a number becomes a tensor of the device"),

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.findings import operations
-from syncprobe.findings.decisions import reaches_environment
+from syncprobe.findings.decisions import branches_on, reaches_environment
 from syncprobe.findings.scopes.nodes import scope_nodes
 from syncprobe.findings.surroundings import frames
 from syncprobe.findings.syntax import called_name
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from syncprobe.findings.loops import Loop
+    from syncprobe.findings.scopes.branches import Branch
     from syncprobe.findings.scopes.nodes import Scoped
     from syncprobe.findings.source import SourceLines
     from syncprobe.findings.surroundings import Chain, Surroundings
@@ -86,6 +87,11 @@ class Context:
         """The reads that the line spells out, one for each value; none if there is no source."""
         return () if self.line is None else reads_on(self.line)
 
+    @cached_property
+    def branches(self) -> Sequence[Branch]:
+        """The statements below that cannot go on without the number that is read here."""
+        return branches_on(self.line) if self.line is not None and self.line_reads else ()
+
     def calls(self, names: frozenset[str]) -> bool:
         """The line calls one of these, as far as there is source."""
         return self.line is not None and not names.isdisjoint(self.line.call_names)
@@ -118,7 +124,10 @@ class Context:
         rate = self.site.per_step if self.steps else self.site.count
         if rate <= self._written + _SMALLEST_RATE:
             return False
-        return self.sample_loop is not None or (self.steps > 0 and not self.chain.loops)
+        if self.sample_loop is not None:
+            return True
+        # Without a loop to be seen, a little more than once is what happens between steps, too.
+        return self.steps > 0 and not self.chain.loops and rate >= 2 * self._written
 
     @cached_property
     def is_update(self) -> bool:
@@ -214,10 +223,10 @@ class Context:
         return self.site.count / self.surroundings.turns_between(inner, outer)
 
     @cached_property
-    def has_matrix_product(self) -> bool:
+    def has_layer(self) -> bool:
         """The loop over samples around the site also runs a layer of a network."""
         return self.sample_loop is not None and self.surroundings.has_in_loop(
-            self.sample_loop, operations.is_matrix_product
+            self.sample_loop, operations.is_layer
         )
 
     @cached_property

@@ -1,18 +1,20 @@
-"""Whether a value that a line reads is what an environment waits for: follows it to ``env.step(action)``."""
+"""What waits for a value that a line reads: an environment, or a branch of the program."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
+from syncprobe.findings.scopes.branches import Branches
 from syncprobe.findings.scopes.flow import Flow, assigned_names
-from syncprobe.findings.syntax import environment_steps
+from syncprobe.findings.syntax import LOOPS, environment_steps
 from syncprobe.findings.usage import calls_of, reads_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from syncprobe.events import CallSite
+    from syncprobe.findings.scopes.branches import Branch
     from syncprobe.findings.source import SourceLines
     from syncprobe.findings.syntax import CodeLine
     from syncprobe.profiles.model import Site
@@ -26,6 +28,30 @@ def reaches_environment(site: Site, source: SourceLines) -> bool:
     reads = reads_on(line)
     stack = site.callers[0].stack if site.callers else ()
     return len(reads) == 1 and _reaches(reads, line, (site.site, *stack), source)
+
+
+def branches_on(line: CodeLine) -> tuple[Branch, ...]:
+    """The branches that wait for the number that a line gives a name, in the same turn of its loop.
+
+    What is decided after the loop is decided by whatever was gathered in it, and could be read there.
+    """
+    statement = line.statement
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not _is_number(statement.value):
+        return ()
+    around = next((loop for loop in line.loops if isinstance(loop, LOOPS)), None)
+    return tuple(
+        branch
+        for branch in line.of_scope(Branches).on(assigned_names(statement))
+        if around is None or _is_part(branch, around)
+        if branch is around or branch.lineno > line.number
+    )
+
+
+def _is_number(value: ast.expr | None) -> bool:
+    """What is read is named itself, not put among other things."""
+    while isinstance(value, ast.Call) and value.args and not isinstance(value.func, ast.Attribute):
+        value = value.args[0]  # such as float(...)
+    return isinstance(value, (ast.Call, ast.BinOp, ast.Compare, ast.UnaryOp))
 
 
 def _reaches(

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.findings.scopes.nodes import names_in
+from syncprobe.findings.scopes.parameters import is_of_parameters, lists_of_parameters
 from syncprobe.findings.syntax import (
     COMPREHENSIONS,
     LOOPS,
@@ -116,6 +117,14 @@ class Loop:
         return any(
             isinstance(iterable, ast.Call) and called_name(iterable) in {"items", "values"}
             for iterable in self._iterables
+        )
+
+    @cached_property
+    def is_over_parameters(self) -> bool:
+        """It goes over the parameters of a network, or over a list of them."""
+        lists = self.line.of_scope(lists_of_parameters)
+        return not self.is_comprehension and any(
+            is_of_parameters(iterable, lists) for iterable in self._iterables
         )
 
     @property

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import CallSite
-from syncprobe.findings import operations
 from syncprobe.findings.allowances import idle_allowances
 from syncprobe.findings.context import Context
 from syncprobe.findings.rewriting import snippet
@@ -20,7 +19,7 @@ from syncprobe.findings.rules import (
     scalar_reads,
     transfers,
 )
-from syncprobe.findings.rules.frameworks import framework_remarks
+from syncprobe.findings.rules.advice import advice_for
 from syncprobe.findings.source import Excuse
 from syncprobe.findings.surroundings import Surroundings
 from syncprobe.profiles.model import Finding, SyncClass
@@ -177,7 +176,7 @@ def _finding(rule: Rule, group: Sequence[Context]) -> Finding:
         count=sum(site.count for site in counted),
         per_step=round(sum(site.per_step for site in counted), 6),
         plan_step=rule.plan_step,
-        advice=" ".join([rule.advice, *_remarks(rule, group, excuse)]),
+        advice=advice_for(rule, group, excuse),
         cost_us_modelled=round(sum(site.host_us_modelled for site in sites), 6),
         is_allowed=excuse is Excuse.GIVEN,
         source=source.text(line) or None,
@@ -192,28 +191,6 @@ def _excuse(rule: Rule, line: CallSite, group: Sequence[Context]) -> Excuse:
     found = source.excuse(line, rule.id)
     inside = {source.excuse(context.site.site, rule.id) for context in group}
     return inside.pop() if found is Excuse.NONE and len(inside) == 1 else found
-
-
-def _remarks(rule: Rule, group: Sequence[Context], excuse: Excuse) -> list[str]:
-    """What is true of this finding and not of the rule in general."""
-    remarks = []
-    needed = sum(context.site.needed_per_step for context in group)
-    if needed:
-        per_step = sum(context.site.per_step for context in group)
-        remarks.append(
-            f"Of {_number(per_step)} per step, {_number(needed)} hands the decision to the environment "
-            "and is needed."
-        )
-    if all(0 < context.unused_share < 1 for context in group):
-        remarks.append("Some of its callers do use the value.")
-    if rule is conversions.REBUILT_CONSTANT and all(map(conversions.is_of_distribution, group)):
-        remarks.append("Here a distribution makes a tensor of a number: give it a tensor.")
-    if all(operations.is_backward(context.site) for context in group):
-        remarks.append("This is the backward pass: what to change is in the forward pass.")
-    remarks += framework_remarks(rule.id, group)
-    if excuse is Excuse.WITHOUT_REASON:
-        remarks.append("The allow comment here gives no reason, so it excuses nothing.")
-    return remarks
 
 
 def _host_finding(region: HostRegion, steps: int) -> Finding:
@@ -243,7 +220,3 @@ def _dearest_first(finding: Finding) -> tuple[object, ...]:
         finding.rule,
         finding.region,
     )
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")

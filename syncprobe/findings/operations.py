@@ -46,6 +46,8 @@ MATRIX_PRODUCTS: Final = frozenset(
         *("convolution", "conv1d", "conv2d", "conv3d", "cudnn_convolution"),
     }
 )
+_PLAIN_PRODUCTS: Final = frozenset({"mm", "bmm", "matmul", "mv"})
+"""What ``a @ b`` is, too."""
 MASK_READS: Final = frozenset({"index", "getitem"})
 MASK_WRITES: Final = frozenset({"index_put", "index_put_impl", "setitem"})
 DYNAMIC_SHAPES: Final = frozenset(
@@ -101,9 +103,11 @@ def library_entry(site: Site) -> str:
     return entry
 
 
-def is_matrix_product(site: Site) -> bool:
-    """A layer of a network, most likely."""
-    return base_name(site.operation) in MATRIX_PRODUCTS
+def is_layer(site: Site) -> bool:
+    """A matrix product that is a layer of a network, most likely: not one that a line writes out for itself."""
+    name = base_name(site.operation)
+    is_own = not library_entry(site) and site.site.function.rpartition(".")[2] != "forward"
+    return name in MATRIX_PRODUCTS and not (is_own and name in _PLAIN_PRODUCTS)
 
 
 def is_own_read(site: Site) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from syncprobe.findings import operations
 from syncprobe.findings.editing import Draft
 from syncprobe.findings.scopes.assignments import Bindings
+from syncprobe.findings.scopes.branches import ends_loop
 from syncprobe.findings.syntax import called_name
 from syncprobe.findings.usage import reads_on
 
@@ -162,14 +163,48 @@ def _chosen(line: CodeLine, draft: Draft) -> str | None:
     return f"{place} = torch.where({mask}, {new}, {place})"
 
 
+def _asked_seldom(line: CodeLine, draft: Draft) -> str | None:
+    """``while error.item() > limit:`` asks in every tenth turn, and so does what breaks off a loop."""
+    statement = line.statement
+    if isinstance(statement, ast.While) and draft.holds(statement.test):
+        draft.replace(statement.test, f"turn % 10 or {draft.text(statement.test)}")
+        return f"turn = 0\n{draft.after}\n    turn += 1"
+    if isinstance(statement, ast.If) and ends_loop(statement) and draft.holds(statement.test):
+        test = draft.text(statement.test)
+        is_choice = isinstance(statement.test, ast.BoolOp) and isinstance(statement.test.op, ast.Or)
+        draft.replace(statement.test, f"turn % 10 == 0 and {f'({test})' if is_choice else test}")
+        return draft.after
+    return None
+
+
 def _sized(line: CodeLine, draft: Draft) -> str | None:
     for call in line.calls:
         name = called_name(call)
+        if name == "bincount":
+            return _counted(call, draft)
         size = {"one_hot": "num_classes=class_count", "repeat_interleave": "output_size=total"}
         if name in size:
             draft.replace(call, f"{draft.text(call)[:-1]}, {size[name]})")
             return draft.after
     return None
+
+
+def _counted(call: ast.Call, draft: Draft) -> str | None:
+    """``torch.bincount(x, minlength=n)`` becomes additions to n zeros."""
+    is_method = isinstance(call.func, ast.Attribute) and draft.text(call.func.value) != "torch"
+    values = [call.func.value] if is_method and isinstance(call.func, ast.Attribute) else []
+    given = dict(zip(("input", "weights", "minlength"), [*values, *call.args], strict=False))
+    given |= {word.arg: word.value for word in call.keywords if word.arg}
+    if "input" not in given:
+        return None
+    counted = draft.text(given["input"])
+    size = draft.text(given["minlength"]) if "minlength" in given else "value_count"
+    weights = draft.text(given["weights"]) if "weights" in given else f"torch.ones_like({counted})"
+    zeros = f"torch.zeros({size}, dtype={weights}.dtype, device={counted}.device)"
+    if "weights" not in given:
+        zeros = f"torch.zeros({size}, dtype=torch.int64, device={counted}.device)"
+    draft.replace(call, f"{zeros}.scatter_add_(0, {counted}, {weights})")
+    return draft.after
 
 
 def _reparametrised(line: CodeLine, draft: Draft) -> str | None:
@@ -273,6 +308,7 @@ _REWRITERS: Final[dict[str, Rewriter]] = {
     "SP102": lambda line, draft: _without_reads(line, draft, ".detach()"),
     "SP103": _detached,
     "SP105": _now_and_then,
+    "SP106": _asked_seldom,
     "SP107": _stacked,
     "SP205": _drawn_on_device,
     "SP301": _unvalidated,

@@ -211,7 +211,7 @@ class CodeLine:
     def _root(self, node: ast.expr, before: int, depth: int) -> ast.Call | None:
         while True:
             if isinstance(node, ast.Call):
-                if dotted_name(node.func).startswith("torch."):
+                if dotted_name(node.func).startswith("torch.") or called_name(node) == "new_tensor":
                     return node
                 node = node.func
             elif isinstance(node, (ast.Attribute, ast.Subscript)):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.errors import SyncprobeError
+from syncprobe.files import refuse_pipe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,6 +106,7 @@ def read(path: Path) -> TraceFile:
 
 
 def _text(path: Path) -> str:
+    refuse_pipe(path)
     try:
         with path.open("rb") as stream:
             is_compressed = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC

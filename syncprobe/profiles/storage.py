@@ -36,6 +36,7 @@ def save(profile: Profile, path: Path | str) -> None:
 def load(path: Path | str) -> Profile:
     """Read a profile that any version up to this one has written."""
     path = Path(path)
+    files.refuse_pipe(path)
     try:
         with path.open(encoding="utf-8") as stream:
             text = stream.read(MOST_CHARACTERS + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import EventKind
@@ -134,7 +135,7 @@ def _findings(profile: Profile) -> Section:
     dearest_first = sorted(
         profile.findings, key=lambda finding: (finding.is_allowed, -finding.cost_us_modelled)
     )
-    advice = {finding.rule: finding for finding in dearest_first}
+    advice = dict.fromkeys((finding.rule, finding.advice) for finding in dearest_first)
     return Section(
         title=f"Findings, per {profile.rate_noun}{_costs(profile)}",
         columns=(
@@ -151,7 +152,7 @@ def _findings(profile: Profile) -> Section:
             else _finding_row(finding)
             for finding in dearest_first
         ),
-        notes=tuple(f"{rule}: {advice[rule].advice}" for rule in sorted(advice)),
+        notes=tuple(f"{rule}: {text}" for rule, text in sorted(advice, key=itemgetter(0))),
     )
 
 

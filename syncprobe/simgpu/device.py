@@ -24,6 +24,7 @@ from syncprobe.simgpu.torch_api import (
     hooks,
     modules,
     serialization,
+    warned_lines,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ _PARTS = (
     children,
     distributed,
     hooks,
+    warned_lines,
 )
 """Each replaces something of torch and puts it back."""
 

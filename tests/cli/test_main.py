@@ -182,6 +182,36 @@ def test_a_folder_that_takes_no_files_is_refused_before_the_run(
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "profile train.py -o pipe.json",
+        "report saved.json -o pipe.html",
+        "report pipe.json",
+        "report saved.json pipe.json",
+        "compare saved.json pipe.json",
+        "compare saved.json pipe.py",
+        "compare saved.json saved.json -o pipe.json",
+        "gate pipe.json",
+        "import pipe.json",
+        "import pipe.json.gz",
+    ],
+)
+def test_a_pipe_with_a_name_is_refused_and_not_waited_for(
+    command, saved, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    saved.rename("saved.json")
+    Path("train.py").write_text("open('ran', 'w').close()\n")
+    Path("pyproject.toml").write_text("[tool.syncprobe.budget.a]\ntarget = 'train'\nsyncs = 1\n")
+    name = next(word for word in command.split() if word.startswith("pipe"))
+    os.mkfifo(name)
+    assert main(command.split()) == 2
+    assert capsys.readouterr().err == f"syncprobe: {name} is a pipe. Name a file.\n"
+    assert not Path("ran").exists()
+
+
 def test_a_project_file_that_is_nested_too_deeply_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text(f"x = {'[' * 5000}{']' * 5000}\n")

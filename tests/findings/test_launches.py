@@ -161,6 +161,13 @@ class TestOptimizerLaunches:
         assert {entry.rule for entry in found.sites} == {"SP504"}
         assert [finding.per_step for finding in found.findings] == [3.0]
 
+    def test_what_makes_the_moments_is_no_part_of_each_step(self, project: Project) -> None:
+        found = project.examine(
+            launch(operation="aten::clone", entry=self.ENTRY, per_step=0.8),
+            launch(operation="aten::_foreach_add_", entry=self.ENTRY, per_step=0.1),
+        )
+        assert {entry.rule for entry in found.sites} == {None}
+
     def test_does_not_apply_to_a_fused_step(self, project: Project) -> None:
         fused = launch(operation="aten::_fused_adam_", entry=self.ENTRY, per_step=0.25)
         assert project.rule(fused) is None

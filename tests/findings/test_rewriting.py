@@ -28,6 +28,19 @@ from tests.slowness import is_in_share, slow_unless
         ("SP303", "x[mask] -= 1", "x = torch.where(mask, x - 1, x)"),
         ("SP303", "x[mask] = y[mask]", "x = torch.where(mask, y, x)"),
         ("SP304", "one_hot(actions)", "one_hot(actions, num_classes=class_count)"),
+        (
+            "SP304",
+            "n = torch.bincount(x, minlength=9)",
+            (
+                "n = torch.zeros(9, dtype=torch.int64, device=x.device)"
+                ".scatter_add_(0, x, torch.ones_like(x))"
+            ),
+        ),
+        (
+            "SP304",
+            "n = x.bincount(w)",
+            "n = torch.zeros(value_count, dtype=w.dtype, device=x.device).scatter_add_(0, x, w)",
+        ),
         ("SP305", "a = Normal(m, s).sample((3,))", "a = Normal(m, s).rsample((3,))"),
         ("SP306", "x = torch.normal(mean, std)", "x = mean + std * torch.randn_like(std)"),
         ("SP306", "x = torch.normal(0.0, std)", "x = std * torch.randn_like(std)"),
@@ -39,6 +52,23 @@ from tests.slowness import is_in_share, slow_unless
 def test_a_line_is_written_anew(project: Project, rule: str, before: str, after: str) -> None:
     project.write(f"def run():\n    {before}  # as it was\n")
     found = snippet(RULES[rule], project.at("# as it was"), project.source)
+    assert (found.before, found.after) == (before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "while error.item() > 0.1:",
+            "turn = 0\nwhile turn % 10 or error.item() > 0.1:\n    turn += 1",
+        ),
+        ("if loss.isnan():", "if turn % 10 == 0 and loss.isnan():"),
+        ("if a.any() or b.any():", "if turn % 10 == 0 and (a.any() or b.any()):"),
+    ],
+)
+def test_what_ends_a_loop_is_asked_seldom(project: Project, before: str, after: str) -> None:
+    project.write(f"for batch in batches:\n    {before}\n        break\n")
+    found = snippet(RULES["SP106"], project.at(before), project.source)
     assert (found.before, found.after) == (before, after)
 
 

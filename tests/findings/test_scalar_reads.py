@@ -16,6 +16,9 @@ class TestPerSampleRead:
     def test_does_not_apply_once_per_step(self, project: Project) -> None:
         assert project.rule(site(per_step=1.0)) == "SP100"
 
+    def test_a_little_more_than_once_per_step_is_no_loop(self, project: Project) -> None:
+        assert project.rule(site(per_step=1.2)) == "SP100"
+
     def test_does_not_apply_when_the_line_itself_holds_all_the_reads(
         self, project: Project
     ) -> None:

@@ -165,6 +165,12 @@ BEFORE = [
     # What was known before, and the sources say so, too.
     Row("len(x)", "", "python: the shape is known", 0, 0),
     Row("[None for _ in x]", "", "python Tensor.__iter__: unbind", 0, 0),
+    Row("x.unbind()", "", f"{N}/TensorShape.cpp: views", 0, 0),
+    Row("put(x, 0, hs)", UP, "TensorIndexing.h: copy_ of a host scalar", 0, 0),
+    Row("x.masked_select(k & ~k)", WAIT, f"{N}/cuda/IndexKernel.cpp: also if nothing is left"),
+    Row("torch.isclose(x, x)", "", f"{N}/TensorCompare.cpp"),
+    Row("i[:0].bincount(minlength=2)", "", f"{N}/cuda/SummaryOps.cu: nothing to look at"),
+    Row("i.byte().bincount(minlength=9)", WAIT, f"{N}/cuda/SummaryOps.cu: the largest is read"),
     Row("torch.linalg.eig(e)", WAIT, f"{N}/BatchLinearAlgebra.cpp"),
     Row("torch.linalg.lstsq(e, e)", WAIT, f"{N}/cuda/linalg/BatchLinearAlgebra.cpp"),
     Row("torch.linalg.matrix_rank(e)", WAIT, f"{N}/LinearAlgebra.cpp: svd"),
@@ -257,6 +263,15 @@ def test_optimizers_that_keep_their_steps_on_the_device_are_free(
     sink.take()
     optimizer.step()
     assert {event.kind for event in sink.take() if event.kind != "allocation"} == {"launch"}
+
+
+@pytest.mark.usefixtures("device")
+def test_printing_a_tensor_waits_several_times(sink: RecordingSink) -> None:
+    """python _tensor_str.py: the values, and what decides how wide they are printed."""
+    x = names()["x"]
+    sink.take()
+    assert repr(x) == "tensor([0.5000, 1.5000, 2.5000, 3.5000], device='cuda:0')"
+    assert sink.syncs > 2
 
 
 @pytest.mark.usefixtures("device")

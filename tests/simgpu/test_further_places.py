@@ -21,6 +21,8 @@ ROWS = [
     # item() in an operator or in its backward formula.
     Row("w.trace().backward()", READ, "TriangularOps.cpp: index_fill_ with a device value"),
     Row("torch.linspace(x[0], x[1], 3, device='cuda')", f"{READ}*2", "RangeFactories.cpp", 1, 1),
+    Row("torch.kaiser_window(6, device='cuda')", "", "TensorFactories.cpp: range, window", 2, 1),
+    Row("torch.kaiser_window(6, False, 3.0, device='cuda')", "", "TensorFactories.cpp", 2, 1),
     Row("torch.linspace(0.0, x[1], 3, device='cuda')", READ, "RangeFactories.cpp", 1, 1),
     Row("torch.logspace(x[0], x[1], 3, device='cuda')", f"{READ}*2", "RangeFactories.cpp", 1, 1),
     Row("torch.linspace(x[0], x[1], 3)", f"{READ}*2", "RangeFactories.cpp: a host tensor", 0, 0),

@@ -185,6 +185,13 @@ def test_the_profiler_is_silent_about_the_device(capfd: pytest.CaptureFixture[st
     ("program", "words"),
     [
         (lambda: torch.eye(3, device="cuda").to_sparse(), "Sparse tensors are not simulated"),
+        (lambda: torch.eye(3).to_sparse().to("cuda"), "Sparse tensors are not simulated"),
+        (lambda: torch.eye(3).to_sparse_csr().cuda(), "Sparse tensors are not simulated"),
+        (
+            lambda: torch.sparse_coo_tensor([[0], [0]], [1.0], (2, 2), device="cuda"),
+            "Sparse tensors are not simulated",
+        ),
+        (lambda: torch.ones(3).to_mkldnn().to("cuda"), "Unsupported device type for mkldnn"),
         (lambda: torch.nested.nested_tensor([torch.ones(2)]).cuda(), "Nested and jagged"),
         (
             lambda: torch.nested.nested_tensor(
@@ -237,3 +244,10 @@ def test_what_the_device_works_out_in_a_backward_pass_is_not_the_program_s_time(
     derived = {event.operation for event in sink.events if event.operation.endswith("_backward")}
     assert {"aten::lstm_backward", "aten::scaled_dot_product_attention_backward"} <= derived
     assert not sink.on_own_time
+
+
+@pytest.mark.usefixtures("device")
+def test_sparse_tensors_of_the_host_are_what_they_were() -> None:
+    sparse = torch.sparse_coo_tensor([[0], [1]], [2.0], (2, 2), check_invariants=True)
+    assert not sparse.is_pinned()
+    assert (sparse @ torch.eye(2)).tolist() == [[0.0, 2.0], [0.0, 0.0]]

@@ -26,6 +26,7 @@ ACCELERATE_UPLOAD: Final = (
 )
 LIGHTNING_UPLOAD: Final = "Lightning asks for copies that do not block: `DataLoader(pin_memory=True)` is all that is missing."
 PROGRESS_BAR: Final = "In Lightning, `self.log(..., prog_bar=True)` reads the value at every step: log it without, or now and then."
+MOVING_AVERAGE: Final = "In ema_pytorch, `EMA(..., use_foreach=True)` does it."
 SMALL_POLICY: Final = 'stable-baselines3 advises `device="cpu"` for policies without convolutions: they are too small for a GPU.'
 LIBRARY_DISTRIBUTION: Final = (
     "A library makes this distribution: "
@@ -79,6 +80,10 @@ def _is_small_policy(rule: str, context: Context) -> bool:  # noqa: ARG001  # li
     )
 
 
+def _is_moving_average(rule: str, context: Context) -> bool:
+    return rule == "SP503" and context.site.site.path.startswith("ema_pytorch/")
+
+
 def _is_library_distribution(rule: str, context: Context) -> bool:
     return rule == "SP301" and bool(context.site.own)
 
@@ -96,5 +101,6 @@ _OFFERS: Final[dict[str, Callable[[str, Context], bool]]] = {
     ACCELERATE_UPLOAD: _is_accelerate_upload,
     LIGHTNING_UPLOAD: _is_lightning_upload,
     PROGRESS_BAR: _is_progress_bar,
+    MOVING_AVERAGE: _is_moving_average,
     SMALL_POLICY: _is_small_policy,
 }

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import ast
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import EventKind
 from syncprobe.findings import operations
 from syncprobe.findings.context import EVAL, LEARN
+from syncprobe.findings.loops import loops_at
 from syncprobe.findings.rule import Rule, code, register
-from syncprobe.findings.syntax import identifier
 
 if TYPE_CHECKING:
     from syncprobe.findings.context import Context
+    from syncprobe.profiles.model import Site
 
 TINY_BYTES: Final = 64 * 1024
 """An operation that moves less than this is done long before the next one is launched, on any device."""
 MANY_PER_STEP: Final = 4.0
 """Fewer launches than this per step are not worth a finding."""
 MANY_PER_OPTIMIZER_STEP: Final = 5.0
+_MAKING_MOMENTS: Final = frozenset({"clone", "full_like", "ones_like", "zeros", "zeros_like"})
 
 SINGLE_FORWARDS: Final = register(
     Rule(
@@ -105,27 +106,34 @@ OPTIMIZER_LAUNCHES: Final = register(
 
 def is_parameter_loop(context: Context) -> bool:
     """SP503."""
-    if not _is_launch(context) or context.line is None or not context.line.loops:
+    if not _is_launch(context) or operations.is_optimizer_step(context.site):
         return False
-    loop = context.line.loops[0]
-    return isinstance(loop, (ast.For, ast.AsyncFor)) and any(
-        "param" in identifier(node).lower() for node in ast.walk(loop.iter)
-    )
+    own = () if context.line is None else tuple(loops_at(context.site.site, context.line))
+    # Whoever has no loop is called from one: a function for one parameter.
+    innermost = next(iter(own or context.chain.inner), None)
+    return innermost is not None and innermost.is_over_parameters
 
 
 def is_optimizer(context: Context) -> bool:
     """SP504."""
     if not _is_launch(context) or not operations.is_optimizer_step(context.site):
         return False
-    sites = [site for site in context.on_line if site.kind is EventKind.LAUNCH]
+    sites = [site for site in context.on_line if _is_of_each_step(site)]
     is_fused = any(operations.base_name(site.operation).startswith("fused") for site in sites)
     if is_fused or operations.entry_parts(context.site)[0] == "GradScaler":
         # A scaler's step has a rule of its own, with the same advice.
         return False
-    # Most operations happen once per step; those that make the moments happen in the first one only.
+    if not _is_of_each_step(context.site):
+        return False
     return sum(site.count for site in sites) >= MANY_PER_OPTIMIZER_STEP * median(
         site.count for site in sites
     )
+
+
+def _is_of_each_step(site: Site) -> bool:
+    """A launch other than those that make the moments, which happen in the first step only."""
+    is_first = operations.base_name(site.operation) in _MAKING_MOMENTS
+    return site.kind is EventKind.LAUNCH and not is_first
 
 
 def is_single_forward(context: Context) -> bool:
@@ -137,7 +145,7 @@ def is_single_forward(context: Context) -> bool:
         and context.site.region not in {LEARN, EVAL}
         and loop is not None
         and loop.hands_rows_on
-        and context.has_matrix_product
+        and context.has_layer
     )
 
 

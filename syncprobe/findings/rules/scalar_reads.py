@@ -166,7 +166,7 @@ BRANCH_ON_DEVICE: Final = register(
         title="Branch on a device value",
         plan_step=1,
         sync_class=SyncClass.AVOIDABLE,
-        flags="`if t:`, `while t:`, `assert t` and `bool(t)` with a device tensor.",
+        flags="`if t:`, `while t:`, `assert t` and `bool(t)` with a device tensor, or with a number that was just read from one.",
         why="Python must know the value before it can go on, so the host waits and the device runs dry.",
         example=code("""
             if explore.any():
@@ -262,7 +262,9 @@ def is_branch(context: Context) -> bool:
         return False
     if context.operation in {"bool", "contains", "is_nonzero"}:
         return True
-    return context.line is not None and context.line.is_test and not _is_beside_choice(context)
+    if context.line is not None and context.line.is_test and not _is_beside_choice(context):
+        return True
+    return bool(context.branches)
 
 
 def _is_beside_choice(context: Context) -> bool:
@@ -285,8 +287,17 @@ def is_metric(context: Context) -> bool:
 
 def is_per_sample(context: Context) -> bool:
     """SP101."""
-    is_scalar = context.site.kind is EventKind.SCALAR_READ
-    return is_scalar and operations.is_own_read(context.site) and is_of_samples(context)
+    if context.site.kind is not EventKind.SCALAR_READ or _ends_while(context):
+        return False
+    return operations.is_own_read(context.site) and is_of_samples(context)
+
+
+def _ends_while(context: Context) -> bool:
+    """Each turn of a ``while`` is there because of what the last one read: there is no batch to read."""
+    if context.line is None:
+        return False
+    tests = context.branches or (context.line.statement,)
+    return any(isinstance(test, ast.While) for test in tests)
 
 
 def is_of_samples(context: Context) -> bool:

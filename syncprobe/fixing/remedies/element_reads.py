@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from syncprobe.fixing.source import SourceFile
 
-_RULES = ("SP100", "SP101", "SP103", "SP104", "SP207")
+_RULES = ("SP100", "SP101", "SP103", "SP104", "SP106", "SP207")
 
 
 @remedy("element-reads", *_RULES, title="one tolist() in place of a read per element")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from syncprobe.fixing.remedies.reads import Read
     from syncprobe.fixing.source import SourceFile
 
-_RULES: Final = ("SP100", "SP101", "SP103", "SP104", "SP105", "SP200", "SP201", "SP207")
+_RULES: Final = ("SP100", "SP101", "SP103", "SP104", "SP105", "SP106", "SP200", "SP201", "SP207")
 _CONSUMERS: Final = (cst.Subscript, cst.Attribute, cst.BinaryOperation, cst.Comparison)
 """What uses an array at once, so that nobody can keep it and write to it."""
 

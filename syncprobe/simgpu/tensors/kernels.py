@@ -31,6 +31,13 @@ _CALLED_BY_NAME = (
     torch.ops.aten._to_copy.default,
 )
 
+_MADE_WHOLE = (
+    # C++ would make an empty tensor of the device and ask for a kernel that a CPU build lacks.
+    torch.ops.aten.kaiser_window.default,
+    torch.ops.aten.kaiser_window.periodic,
+    torch.ops.aten.kaiser_window.beta,
+)
+
 
 def _fallback(overload: Any, *args: Any, **kwargs: Any) -> Any:
     return dispatch(overload, args, kwargs)
@@ -67,6 +74,8 @@ def installed() -> Iterator[None]:
         fallbacks.fallback(_fallback, "CUDA")
         for overload in _CALLED_BY_NAME:
             kernels.impl(overload, _whole(overload), "Lazy")
+        for overload in _MADE_WHOLE:
+            kernels.impl(overload, _whole(overload), "CUDA")
         kernels.impl(torch.ops.aten._copy_from.default, _copy_of_data, "Lazy")
         for overload in WHOLE:
             kernels.impl(overload, _whole(overload), "Lazy")

@@ -88,6 +88,8 @@ def _to(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
 def _to_device(tensor: torch.Tensor, args: Any, kwargs: dict[str, Any]) -> Any:
     if tensor.is_nested:
         raise errors.no_nested()
+    if tensor.layout is not torch.strided:
+        raise errors.no_mkldnn() if tensor.is_mkldnn else errors.no_sparse()
     if isinstance(tensor, UnshapedTensor):
         setattr(tensor, UNSHAPED_MARK, True)
         return tensor

@@ -12,6 +12,8 @@ _MARK = "_syncprobe_pinned"
 def is_pinned(tensor: Any) -> bool:
     """True for tensors in memory that was marked, whatever view of it they are."""
     with torch._C.DisableTorchFunction():
+        if tensor.layout is not torch.strided:
+            return False
         return bool(getattr(tensor.untyped_storage(), _MARK, False))
 
 

@@ -151,6 +151,19 @@ def _factory(original: Callable[..., Any]) -> Callable[..., Any]:
     return make
 
 
+def _sparse(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Sparse tensors are made on the host only; on the device, C++ would look for a kernel."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        device = kwargs.get("device") or default_device()
+        if _has_device() and named_device(device) is SHOWN_DEVICE:
+            raise errors.no_sparse()
+        return original(*args, **kwargs)
+
+    make.__name__ = original.__name__
+    return make
+
+
 def _check_generator(kwargs: dict[str, Any]) -> None:
     generator = kwargs.get("generator")
     if generator is None or not is_device_generator(generator):
@@ -172,8 +185,11 @@ def installed() -> Iterator[None]:
         "from_numpy": _from_memory(torch.from_numpy),
         "frombuffer": _from_memory(torch.frombuffer),
     }
-    for name in ("empty", "zeros", "ones", "full", "rand", "randn", "empty_strided"):
+    for name in ("empty", "zeros", "ones", "full", "rand", "randn", "empty_strided", "range"):
         replacements[name] = _factory(getattr(torch, name))
+    for name in ("coo", "compressed", "csr", "csc", "bsr", "bsc"):
+        function = f"sparse_{name}_tensor"
+        replacements[function] = _sparse(getattr(torch, function))
     # Scripted functions must still know them for the operators they are.
     table = torch.jit._builtins._get_builtin_table()
     known = {
