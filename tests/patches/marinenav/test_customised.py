@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,11 @@ def network_of(agent: Any) -> Any:
     return agent.policy_local.actor if agent.kind.networks else agent.policy_local
 
 
-def decide(agent: Any) -> list[Any]:
+def decide(agent: Any, states: Sequence[Any] = STATES) -> list[Any]:
     seed_generators(4)
     if hasattr(agent, "act_batch"):
-        return agent.act_batch(STATES, use_eval=False)
-    return [agent.kind.act(agent, state, use_eval=False) for state in STATES]
+        return agent.act_batch(states, use_eval=False)
+    return [agent.kind.act(agent, state, use_eval=False) for state in states]
 
 
 def both(customise: Callable[[Any], Any], agent_type: str, steps: str = "all") -> list[Any]:
@@ -59,6 +59,46 @@ def test_an_ordinary_agent_needs_no_legacy_code(agent_type: str) -> None:
         agent = filled(agent_type)
         assert decides_as_legacy(agent)
         assert learns_as_legacy(agent)
+
+
+UNUSUAL = {
+    "wider states": {"self_dimension": 9},
+    "wider objects": {"object_dimension": 6},
+    "fewer objects": {"max_object_num": 3, "concat_feature_dimension": 56 + 3 * 40},
+    "three thrusts": {"value_ranges_of_action": [[-1.0, 1.0]] * 3},
+}
+
+
+def unusual_transitions(
+    self_dimension: int = 7,
+    object_dimension: int = 5,
+    max_object_num: int = 5,
+    value_ranges_of_action: Sequence[Any] = "ab",
+    **_: int,
+) -> list[tuple[Any, ...]]:
+    random = np.random.RandomState(0)
+
+    def state() -> Any:
+        objects = random.randn(random.randint(0, max_object_num + 1), object_dimension)
+        return random.randn(self_dimension).tolist(), objects.tolist()
+
+    actions = random.uniform(-1, 1, (30, len(value_ranges_of_action))).tolist()
+    return [(state(), action, random.randn(), state(), False) for action in actions]
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_an_agent_of_other_dimensions_does_what_legacy_does(name: str) -> None:
+    """Rows have a fixed width, which is not that of such an agent."""
+    options: dict[str, Any] = UNUSUAL[name]
+    items, found = unusual_transitions(**options), []
+    for chosen in ("none", "all"):
+        with patches.applied(chosen, mode="exact"):
+            agent = Agent(agent_type="DDPG", BUFFER_SIZE=40, BATCH_SIZE=8, seed=1, **options)
+            for item in items:
+                agent.kind.store(agent.memory, *item)
+            acted = decide(agent, [item[0] for item in items[:3]])
+            found.append((acted, learn(agent, 2), parameters(agent)))
+    assert found[0] == found[1]
 
 
 def own_action(agent: Any) -> Any:
