@@ -19,7 +19,8 @@ _legacy_collect = TrainingLoop._collect  # noqa: SLF001
 def collect(self: Any, outcome: Any, episode: Any) -> None:
     """`TrainingLoop._collect`: add up rewards, store all transitions, note who is out."""
     agent = self.rl_agent
-    if notes_of(agent) is None:
+    # A loop with another idea of its agent's kind wants that to store transitions.
+    if notes_of(agent) is None or self.kind is not agent.kind:
         _legacy_collect(self, outcome, episode)
         return
     discount = agent.GAMMA**episode.length

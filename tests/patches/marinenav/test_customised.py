@@ -12,8 +12,12 @@ import torch
 from torch import nn
 
 import patches
+from legacy_marinenav.policy import agent as agent_module
 from legacy_marinenav.policy.agent import Agent
+from legacy_marinenav.policy.replay_buffer import ReplayBuffer
+from patches.errors import UnusualReplayError
 from patches.marinenav.guards import decides_as_legacy, learns_as_legacy
+from patches.marinenav.step2_read.insertion import store_all
 from tests.patches.marinenav.test_device_replay import transitions
 from tests.patches.marinenav.test_updates import filled, learn, parameters, seed_generators
 from tests.patches.marinenav.training_runs import AGENTS
@@ -251,6 +255,19 @@ def with_another_parameter(agent: Any) -> None:
     network_of(agent).register_parameter("extra", nn.Parameter(torch.ones(3)))
 
 
+def with_compiled_network(agent: Any) -> list[Any]:
+    """In place: the network stays what it is, and its calls go another way."""
+    heard: list[Any] = []
+
+    def hand_back(function: Any) -> Any:
+        return lambda *inputs, **options: (heard.append("called"), function(*inputs, **options))[1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "compile", hand_back)  # in place of a compiler, which would take long
+        network_of(agent).compile()
+    return heard
+
+
 def with_own_memory(agent: Any) -> list[Any]:
     sample = agent.memory.sample
     heard: list[Any] = []
@@ -283,6 +300,7 @@ CUSTOMS = (
     with_own_tensors,
     with_another_parameter,
     with_own_memory,
+    with_compiled_network,
 )
 
 
@@ -314,6 +332,24 @@ def test_a_frozen_encoder_stays_and_the_rest_learns(agent_type: str) -> None:
     assert legacy == patched
 
 
+@pytest.mark.parametrize("agent_type", ["DDPG", "Rainbow"])
+def test_an_encoder_frozen_in_the_middle_keeps_no_gradients(agent_type: str) -> None:
+    found = []
+    for chosen in ("none", "5"):
+        with patches.applied(chosen, mode="exact"):
+            agent = filled(agent_type)
+            losses = [learn(agent, 2)]
+            with_frozen_encoder(agent)
+            losses.append(learn(agent, 2))
+            gradients = [
+                None if each.grad is None else each.grad.tolist()
+                for each in network_of(agent).parameters()
+            ]
+            found.append((losses, gradients, parameters(agent)))
+    assert found[0] == found[1]
+    assert None in found[0][1]
+
+
 def frozen_altogether(agent: Any) -> None:
     network_of(agent).requires_grad_(False)
 
@@ -337,12 +373,79 @@ def test_a_network_with_nothing_to_learn_fails_as_legacy_does() -> None:
     assert messages[0] == messages[1]
 
 
+class Halving(ReplayBuffer):
+    def add(self, item: Any) -> None:
+        state, action, reward, *rest = item
+        super().add((state, action, reward / 2, *rest))
+
+
+class Raising(ReplayBuffer):
+    def sample(self) -> Any:
+        states, actions, rewards, *rest = super().sample()
+        return states, actions, [reward + 1 for reward in rewards], *rest
+
+
+class Reversing(ReplayBuffer):
+    def state_batch(self, states: list[Any]) -> Any:
+        return super().state_batch(states[::-1])
+
+
+def test_a_memory_that_inherits_from_what_agents_use_is_asked() -> None:
+    """With step 4 that is a memory on the device."""
+    found = []
+    for steps in ("none", "4"):
+        with patches.applied(steps, mode="exact"):
+
+            class Signed(agent_module.ReplayBuffer):  # type: ignore[misc, name-defined]  # whatever it is now
+                def __init__(self, sign: float, *arguments: Any) -> None:
+                    super().__init__(*arguments)
+                    self.sign = sign
+
+                def add(self, item: Any) -> None:
+                    state, action, reward, *rest = item
+                    super().add((state, action, reward * self.sign, *rest))
+
+            agent = filled("DDPG")
+            agent.memory = Signed(-1.0, 400, 8, 5, 5)
+            found.append(restarted(agent))
+    assert found[0] == found[1]
+
+
+def test_a_memory_on_the_device_has_no_room_for_other_objects() -> None:
+    with patches.applied("4"):
+        assert type(agent_module.ReplayBuffer(40, 8, 6, 5)) is ReplayBuffer
+
+        class Mine(agent_module.ReplayBuffer):  # type: ignore[misc, name-defined]  # whatever it is now
+            pass
+
+        with pytest.raises(
+            UnusualReplayError, match=r"Mine inherits .* no room for 5 objects of 6"
+        ):
+            Mine(40, 8, 6, 5)
+
+
+@pytest.mark.parametrize("memory", [Halving, Raising, Reversing])
+@pytest.mark.parametrize("agent_type", ["DDPG", "DQN"])
+def test_a_memory_that_inherits_from_legacys_is_asked(agent_type: str, memory: Any) -> None:
+    found = []
+    for steps in ("none", "all"):
+        with patches.applied(steps, mode="exact"):
+            agent = filled(agent_type)
+            agent.memory = memory(400, 8, 5, 5)
+            found.append(restarted(agent))
+    assert found[0] == found[1]
+
+
+def restarted(agent: Any) -> tuple[Any, ...]:
+    """What comes of an agent with an empty memory."""
+    store_all(agent, transitions(60, seed=3, is_discrete=not agent.kind.is_continuous))
+    return agent.memory.size(), decide(agent), learn(agent, 2), parameters(agent)
+
+
 def test_a_memory_of_the_users_own_is_told_one_by_one() -> None:
     class Listed(list[Any]):
         def add(self, item: Any) -> None:
             self.append(item)
-
-    from patches.marinenav.step2_read.insertion import store_all
 
     with patches.applied("2"):
         agent = filled("DDPG")

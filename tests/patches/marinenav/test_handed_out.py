@@ -10,6 +10,8 @@ import torch
 
 import patches
 from legacy_marinenav.policy.agent import Agent
+from legacy_marinenav.policy.updates import actor_critic, value_based
+from tests.patches.marinenav.test_updates import filled, seed_generators
 
 
 def states(value: float) -> Any:
@@ -46,3 +48,28 @@ def test_it_stays_what_it_was(hand_out: Callable[[Any, int], tuple[Any, ...]]) -
     for one, copy, other in zip(kept, before, later, strict=True):
         assert torch.equal(one, copy)
         assert one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr()
+
+
+def batch(agent: Any) -> tuple[Any, ...]:
+    if agent.kind.is_prioritized:
+        return tuple(agent.memory.sample(8)[1:])
+    sample = actor_critic.sample_continuous if agent.kind.is_continuous else None
+    found = (sample or value_based.sample_discrete)(agent)
+    return (*found.states, found.actions, found.rewards, *found.next_states, found.dones)
+
+
+@pytest.mark.parametrize("steps", ["3", "4", "3,4"])
+@pytest.mark.parametrize("agent_type", ["DDPG", "DQN", "Rainbow"])
+def test_a_batch_stays_what_it_was(agent_type: str, steps: str) -> None:
+    found = []
+    for chosen in ("none", steps):
+        with patches.applied(chosen):
+            agent = filled(agent_type)
+            seed_generators(6)
+            kept = [batch(agent) for _ in range(3)]
+            found.append([[_plain(each) for each in one] for one in kept])
+    assert repr(found[0]) == repr(found[1])
+
+
+def _plain(each: Any) -> Any:
+    return each.tolist() if hasattr(each, "tolist") else [_plain(part) for part in each]
