@@ -155,6 +155,15 @@ def with_gradient_hook(agent: Any) -> None:
     network_of(agent).self_encoder[0].weight.register_hook(lambda gradient: gradient * 2.0)
 
 
+def with_counting_hook(agent: Any) -> list[Any]:
+    """On what judges, which gradients of the actor go through, or on the target that legacy asks for gradients, too."""
+    heard: list[Any] = []
+    policy = agent.policy_local if agent.kind.networks else agent.policy_target
+    judge = list(agent.kind.networks_of(policy))[-1]
+    judge.self_encoder[0].weight.register_hook(lambda gradient: heard.append(gradient.tolist()))
+    return heard
+
+
 def with_accumulating_hook(agent: Any) -> list[Any]:
     heard: list[Any] = []
     weight = network_of(agent).self_encoder[0].weight
@@ -284,6 +293,7 @@ CUSTOMS = (
     with_forward_hook,
     with_changing_hook,
     with_gradient_hook,
+    with_counting_hook,
     with_accumulating_hook,
     with_backward_hook,
     with_own_forward,
@@ -330,6 +340,21 @@ def test_a_policy_that_is_its_own_target_learns_as_legacy_does(agent_type: str) 
 def test_a_frozen_encoder_stays_and_the_rest_learns(agent_type: str) -> None:
     legacy, patched = both(with_frozen_encoder, agent_type, "5")
     assert legacy == patched
+
+
+def test_a_schedule_that_comes_later_hears_of_every_step() -> None:
+    """It warns if it is asked for the next rate before its optimizer has stepped."""
+    found = []
+    for chosen in ("none", "5"):
+        with patches.applied(chosen, mode="exact"):
+            agent = filled("DQN")
+            losses = [learn(agent, 2)]
+            schedule = torch.optim.lr_scheduler.StepLR(agent.optimizer, 1)
+            losses.append(learn(agent, 1))
+            schedule.step()
+            losses.append(learn(agent, 1))
+            found.append((losses, schedule.get_last_lr(), parameters(agent)))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("agent_type", ["DDPG", "Rainbow"])
