@@ -108,6 +108,16 @@ class CopyOfReplayError(PatchError, TypeError):
         )
 
 
+class UnusualReplayError(PatchError, ValueError):
+    """A memory for objects that have no place in the rows on the device."""
+
+    def __init__(self, name: str, length: int, count: int) -> None:
+        super().__init__(
+            f"{name} inherits from the replay on the device (step 4), which has no room for {count} objects of "
+            f"{length} numbers: inherit from legacy_marinenav.policy.replay_buffer.ReplayBuffer, or leave out step 4."
+        )
+
+
 class CompileUnavailableError(PatchError):
     """``torch.compile`` was asked for where it cannot work."""
 

@@ -226,7 +226,7 @@ def _is_plain_layer(layer: Any, wanted: type[nn.Module]) -> bool:
 
 
 def _is_silent(module: Any) -> bool:
-    """Return whether nobody listens to a module, and its forward is that of its class."""
+    """Return whether nobody listens to a module, and it computes by the forward of its class, not compiled."""
     inside = module.__dict__
     return not (
         inside["_forward_hooks"]
@@ -234,6 +234,7 @@ def _is_silent(module: Any) -> bool:
         or inside["_backward_hooks"]
         or inside["_backward_pre_hooks"]
         or "forward" in inside
+        or inside.get("_compiled_call_impl") is not None
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from legacy_marinenav.marinenav_env.envs.torchrl_gpu.marinenav_torchrl_env impor
     MarineNavTorchRLEnv,
 )
 from patches.blocks.staging import ReadBack, Slab
+from patches.marinenav.authorship import is_own_work
 from patches.marinenav.deferred_observation import DeferredObservation, HostStep
 from patches.marinenav.rows import OBJECT, OBJECTS, OWN, STATE, state_rows
 from patches.replacement import Replacement
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 _legacy_step = MarineNavTorchRLEnv._step  # noqa: SLF001
 _legacy_format = MarineNavTorchRLEnv._format_observation  # noqa: SLF001
+
+_OWN: Final = frozenset({"step", "reset", "_step", "_reset", "_format_observation", "_to_tensor"})
+"""Methods that decide what a tensordict says; somebody who brings others is listened to."""
 
 KEPT = 3
 """Observations remembered per environment: a step looks at the last and the one before."""
@@ -61,8 +65,8 @@ _notes: weakref.WeakKeyDictionary[Any, EnvironmentNotes] = weakref.WeakKeyDictio
 
 
 def environment_notes(environment: Any) -> EnvironmentNotes | None:
-    """Notes of an environment; made at its first reset while patches are on."""
-    if not isinstance(environment, MarineNavTorchRLEnv):
+    """Notes of an environment that says what it found, and nothing else; made at its first reset while patches are on."""
+    if not isinstance(environment, MarineNavTorchRLEnv) or not is_own_work(environment, _OWN):
         return None
     return _notes.get(environment)
 
@@ -74,7 +78,7 @@ def _make_notes(environment: Any) -> EnvironmentNotes | None:
         OBJECTS,
         OBJECT,
     )
-    if settings is None or not is_usual:
+    if settings is None or not is_usual or not is_own_work(environment, _OWN):
         return None
     device = torch.device(environment.device)
     is_persistent = settings.has(3)

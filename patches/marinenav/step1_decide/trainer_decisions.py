@@ -46,7 +46,7 @@ def step_training(self: Any, states: list[Any], eps: float) -> Any:
 
 def step_evaluation(self: Any, states: list[Any]) -> tuple[list[Any], Any]:
     """`Trainer._step_evaluation`: the same without exploration."""
-    if notes_of(self.rl_agent) is None:
+    if notes_of(self.rl_agent) is None or self.kind is not self.rl_agent.kind:
         return _legacy_step_evaluation(self, states)
     actions = decide(self.eval_env.robots, states, self.rl_agent)
     next_states, rewards, _, _ = self.eval_env.step(actions, self.kind.is_continuous)

@@ -19,8 +19,9 @@ _legacy_collect = TrainingLoop._collect  # noqa: SLF001
 def collect(self: Any, outcome: Any, episode: Any) -> None:
     """`TrainingLoop._collect`: add up rewards, store all transitions, note who is out."""
     agent = self.rl_agent
-    # Memories of legacy, or of the user's own, are told one by one: that is what legacy does.
-    if not stores_together(agent) or notes_of(agent) is None:
+    # Memories of legacy, or of the user's own, are told one by one: that is what legacy does. A loop with another
+    # idea of its agent's kind wants that to store transitions.
+    if not stores_together(agent) or notes_of(agent) is None or self.kind is not agent.kind:
         _legacy_collect(self, outcome, episode)
         return
     discount = agent.GAMMA**episode.length

@@ -30,7 +30,7 @@ _legacy_features = ObservationEncoder.observation_features
 _legacy_project = rainbow.project_distribution
 
 _slabs: weakref.WeakKeyDictionary[Any, Slab] = weakref.WeakKeyDictionary()
-_zeros: weakref.WeakKeyDictionary[Any, dict[int, Tensor]] = weakref.WeakKeyDictionary()
+_zeros: weakref.WeakKeyDictionary[Any, dict[tuple[int, str], Tensor]] = weakref.WeakKeyDictionary()
 
 
 def state_to_tensor(self: Any, states: Any) -> Any:
@@ -66,9 +66,10 @@ def calc_cos(
     """`CosineEmbedding.calc_cos`: fractions drawn into memory that is there, and their cosines."""
     if not computes_as_usual():
         return _legacy_calc_cos(self, batch_size, num_tau, cvar)
-    if self not in _slabs:
-        _slabs[self] = Slab(torch.device(self.device), is_persistent=True)
-    slab = _slabs[self]
+    device = torch.device(self.device)
+    slab = _slabs.get(self)
+    if slab is None or slab.device != device:  # networks may move
+        slab = _slabs[self] = Slab(device, is_persistent=True)
     shape = (batch_size, num_tau)
     host = slab.open(shape, lambda: (Segment("fractions", shape),)).host["fractions"]
     torch.rand(shape, out=host)
@@ -81,13 +82,13 @@ def observation_features(self: Any, state: Any) -> Tensor:
     self_states, object_states, _ = state
     if object_states is not None or not computes_as_usual():
         return _legacy_features(self, state)
-    batch = len(self_states)
+    key = len(self_states), str(self.device)
     blocks = _zeros.setdefault(self, {})
-    if batch not in blocks:
+    if key not in blocks:
         width = self.max_object_num * self.object_feature_dimension
         with torch.inference_mode(mode=False):
-            blocks[batch] = self_states.new_zeros((batch, width))
-    return torch.cat((self.self_encoder(self_states), blocks[batch]), 1)
+            blocks[key] = torch.zeros((len(self_states), width), device=self.device)
+    return torch.cat((self.self_encoder(self_states), blocks[key]), 1)
 
 
 def project_distribution(

@@ -17,7 +17,7 @@ import torch
 from legacy_marinenav.policy.replay_buffer import ReplayBuffer
 from patches.blocks.device_replay import DeviceReplay
 from patches.blocks.read_back import ReadBackDeque
-from patches.errors import CopyOfReplayError
+from patches.errors import CopyOfReplayError, UnusualReplayError
 from patches.marinenav.rows import (
     ACTION,
     DONE,
@@ -43,9 +43,22 @@ class DeviceReplayBuffer(DeviceReplay, ReplayBuffer):
     differently (the encoder of objects gets no gradient).
     """
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """The legacy buffer for objects of another size than rows have.
+
+        A class, because programs inherit from what they find under the legacy name.
+        """
+        if cls is DeviceReplayBuffer and (args or kwargs):  # a copy is made without
+            legacy = ReplayBuffer(*args, **kwargs)
+            if not _are_usual(legacy.obj_len, legacy.max_obj_num):
+                return legacy
+        return super().__new__(cls)
+
     def __init__(
         self, buffer_size: int, batch_size: int, obj_len: int, max_object_num: int, seed: int = 249
     ) -> None:
+        if not _are_usual(obj_len, max_object_num):
+            raise UnusualReplayError(type(self).__qualname__, obj_len, max_object_num)
         DeviceReplay.__init__(self, buffer_size, TRANSITION)
         self.batch_size = batch_size
         self.obj_len = obj_len
@@ -121,10 +134,6 @@ class DeviceReplayBuffer(DeviceReplay, ReplayBuffer):
         return found
 
 
-def make_buffer(
-    buffer_size: int, batch_size: int, obj_len: int, max_object_num: int, seed: int = 249
-) -> ReplayBuffer:
-    """The device buffer, or the legacy one for objects of another size than rows have."""
-    is_usual = (obj_len, max_object_num) == (OBJECT, OBJECTS)
-    make = DeviceReplayBuffer if is_usual else ReplayBuffer
-    return make(buffer_size, batch_size, obj_len, max_object_num, seed)
+def _are_usual(length: int, count: int) -> bool:
+    """Whether rows have room for so many objects of so many numbers."""
+    return (length, count) == (OBJECT, OBJECTS)

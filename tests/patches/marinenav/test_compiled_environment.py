@@ -240,6 +240,22 @@ def test_equal_clearances_keep_their_order() -> None:
     assert len(twins.legacy.robots[0].perception.observed_obs) == 4
 
 
+def test_whoever_was_hit_before_is_not_hit_again() -> None:
+    """Legacy asks for collisions until there was one; what others have noted about it stays."""
+
+    def collide(environment: Any) -> None:
+        robot, obstacle = environment.robots[0], environment.obstacles[0]
+        robot.x, robot.y = np.float64(obstacle.x), np.float64(obstacle.y)
+        robot.collision = "noted by somebody else"
+
+    twins = reset_twins(robots=2)
+    twins.do(collide)
+    with handed_over() as names:
+        twins.do(lambda environment: environment.get_observations())
+    assert names == []
+    assert twins.patched.robots[0].collision == "noted by somebody else"
+
+
 class TestGenerators:
     """Compiled code draws from the generators' memory only while it knows all about them."""
 

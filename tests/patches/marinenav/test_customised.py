@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,12 @@ import torch
 from torch import nn
 
 import patches
+from legacy_marinenav.policy import agent as agent_module
 from legacy_marinenav.policy.agent import Agent
+from legacy_marinenav.policy.replay_buffer import ReplayBuffer
 from legacy_marinenav.policy.training_loop import Episode
-from patches.marinenav.guards import decides_as_legacy, learns_as_legacy
+from patches.errors import UnusualReplayError
+from patches.marinenav.guards import decides_as_legacy, learns_as_legacy, stores_together
 from tests.patches.marinenav.test_device_replay import transitions
 from tests.patches.marinenav.test_updates import filled, learn, parameters, seed_generators
 from tests.patches.marinenav.training_runs import AGENTS, Run
@@ -26,11 +29,11 @@ def network_of(agent: Any) -> Any:
     return agent.policy_local.actor if agent.kind.networks else agent.policy_local
 
 
-def decide(agent: Any) -> list[Any]:
+def decide(agent: Any, states: Sequence[Any] = STATES) -> list[Any]:
     seed_generators(4)
     if hasattr(agent, "act_batch"):
-        return agent.act_batch(STATES, use_eval=False)
-    return [agent.kind.act(agent, state, use_eval=False) for state in STATES]
+        return agent.act_batch(states, use_eval=False)
+    return [agent.kind.act(agent, state, use_eval=False) for state in states]
 
 
 def both(customise: Callable[[Any], Any], agent_type: str, steps: str = "all") -> list[Any]:
@@ -59,6 +62,46 @@ def test_an_ordinary_agent_needs_no_legacy_code(agent_type: str) -> None:
         agent = filled(agent_type)
         assert decides_as_legacy(agent)
         assert learns_as_legacy(agent)
+
+
+UNUSUAL = {
+    "wider states": {"self_dimension": 9},
+    "wider objects": {"object_dimension": 6},
+    "fewer objects": {"max_object_num": 3, "concat_feature_dimension": 56 + 3 * 40},
+    "three thrusts": {"value_ranges_of_action": [[-1.0, 1.0]] * 3},
+}
+
+
+def unusual_transitions(
+    self_dimension: int = 7,
+    object_dimension: int = 5,
+    max_object_num: int = 5,
+    value_ranges_of_action: Sequence[Any] = "ab",
+    **_: int,
+) -> list[tuple[Any, ...]]:
+    random = np.random.RandomState(0)
+
+    def state() -> Any:
+        objects = random.randn(random.randint(0, max_object_num + 1), object_dimension)
+        return random.randn(self_dimension).tolist(), objects.tolist()
+
+    actions = random.uniform(-1, 1, (30, len(value_ranges_of_action))).tolist()
+    return [(state(), action, random.randn(), state(), False) for action in actions]
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_an_agent_of_other_dimensions_does_what_legacy_does(name: str) -> None:
+    """Rows have a fixed width, which is not that of such an agent."""
+    options: dict[str, Any] = UNUSUAL[name]
+    items, found = unusual_transitions(**options), []
+    for chosen in ("none", "all"):
+        with patches.applied(chosen, mode="exact"):
+            agent = Agent(agent_type="DDPG", BUFFER_SIZE=40, BATCH_SIZE=8, seed=1, **options)
+            for item in items:
+                agent.kind.store(agent.memory, *item)
+            acted = decide(agent, [item[0] for item in items[:3]])
+            found.append((acted, learn(agent, 2), parameters(agent)))
+    assert found[0] == found[1]
 
 
 def own_action(agent: Any) -> Any:
@@ -109,6 +152,15 @@ def with_changing_hook(agent: Any) -> None:
 
 def with_gradient_hook(agent: Any) -> None:
     network_of(agent).self_encoder[0].weight.register_hook(lambda gradient: gradient * 2.0)
+
+
+def with_counting_hook(agent: Any) -> list[Any]:
+    """On what judges, which gradients of the actor go through, or on the target that legacy asks for gradients, too."""
+    heard: list[Any] = []
+    policy = agent.policy_local if agent.kind.networks else agent.policy_target
+    judge = list(agent.kind.networks_of(policy))[-1]
+    judge.self_encoder[0].weight.register_hook(lambda gradient: heard.append(gradient.tolist()))
+    return heard
 
 
 def with_accumulating_hook(agent: Any) -> list[Any]:
@@ -211,6 +263,19 @@ def with_another_parameter(agent: Any) -> None:
     network_of(agent).register_parameter("extra", nn.Parameter(torch.ones(3)))
 
 
+def with_compiled_network(agent: Any) -> list[Any]:
+    """In place: the network stays what it is, and its calls go another way."""
+    heard: list[Any] = []
+
+    def hand_back(function: Any) -> Any:
+        return lambda *inputs, **options: (heard.append("called"), function(*inputs, **options))[1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "compile", hand_back)  # in place of a compiler, which would take long
+        network_of(agent).compile()
+    return heard
+
+
 def with_own_memory(agent: Any) -> list[Any]:
     sample = agent.memory.sample
     heard: list[Any] = []
@@ -227,6 +292,7 @@ CUSTOMS = (
     with_forward_hook,
     with_changing_hook,
     with_gradient_hook,
+    with_counting_hook,
     with_accumulating_hook,
     with_backward_hook,
     with_own_forward,
@@ -243,6 +309,7 @@ CUSTOMS = (
     with_own_tensors,
     with_another_parameter,
     with_own_memory,
+    with_compiled_network,
 )
 
 
@@ -274,6 +341,39 @@ def test_a_frozen_encoder_stays_and_the_rest_learns(agent_type: str) -> None:
     assert legacy == patched
 
 
+def test_a_schedule_that_comes_later_hears_of_every_step() -> None:
+    """It warns if it is asked for the next rate before its optimizer has stepped."""
+    found = []
+    for chosen in ("none", "5"):
+        with patches.applied(chosen, mode="exact"):
+            agent = filled("DQN")
+            losses = [learn(agent, 2)]
+            schedule = torch.optim.lr_scheduler.StepLR(agent.optimizer, 1)
+            losses.append(learn(agent, 1))
+            schedule.step()
+            losses.append(learn(agent, 1))
+            found.append((losses, schedule.get_last_lr(), parameters(agent)))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("agent_type", ["DDPG", "Rainbow"])
+def test_an_encoder_frozen_in_the_middle_keeps_no_gradients(agent_type: str) -> None:
+    found = []
+    for chosen in ("none", "5"):
+        with patches.applied(chosen, mode="exact"):
+            agent = filled(agent_type)
+            losses = [learn(agent, 2)]
+            with_frozen_encoder(agent)
+            losses.append(learn(agent, 2))
+            gradients = [
+                None if each.grad is None else each.grad.tolist()
+                for each in network_of(agent).parameters()
+            ]
+            found.append((losses, gradients, parameters(agent)))
+    assert found[0] == found[1]
+    assert None in found[0][1]
+
+
 def frozen_altogether(agent: Any) -> None:
     network_of(agent).requires_grad_(False)
 
@@ -295,6 +395,80 @@ def test_a_network_with_nothing_to_learn_fails_as_legacy_does() -> None:
                 agent.train()
             messages.append(str(caught.value))
     assert messages[0] == messages[1]
+
+
+class Halving(ReplayBuffer):
+    def add(self, item: Any) -> None:
+        state, action, reward, *rest = item
+        super().add((state, action, reward / 2, *rest))
+
+
+class Raising(ReplayBuffer):
+    def sample(self) -> Any:
+        states, actions, rewards, *rest = super().sample()
+        return states, actions, [reward + 1 for reward in rewards], *rest
+
+
+class Reversing(ReplayBuffer):
+    def state_batch(self, states: list[Any]) -> Any:
+        return super().state_batch(states[::-1])
+
+
+def test_a_memory_that_inherits_from_what_agents_use_is_asked() -> None:
+    """With step 4 that is a memory on the device."""
+    found = []
+    for steps in ("none", "4"):
+        with patches.applied(steps, mode="exact"):
+
+            class Signed(agent_module.ReplayBuffer):  # type: ignore[misc, name-defined]  # whatever it is now
+                def __init__(self, sign: float, *arguments: Any) -> None:
+                    super().__init__(*arguments)
+                    self.sign = sign
+
+                def add(self, item: Any) -> None:
+                    state, action, reward, *rest = item
+                    super().add((state, action, reward * self.sign, *rest))
+
+            agent = filled("DDPG")
+            agent.memory = Signed(-1.0, 400, 8, 5, 5)
+            found.append(restarted(agent))
+    assert found[0] == found[1]
+
+
+def test_a_memory_on_the_device_has_no_room_for_other_objects() -> None:
+    with patches.applied("4"):
+        assert type(agent_module.ReplayBuffer(40, 8, 6, 5)) is ReplayBuffer
+
+        class Mine(agent_module.ReplayBuffer):  # type: ignore[misc, name-defined]  # whatever it is now
+            pass
+
+        with pytest.raises(
+            UnusualReplayError, match=r"Mine inherits .* no room for 5 objects of 6"
+        ):
+            Mine(40, 8, 6, 5)
+
+
+@pytest.mark.parametrize("memory", [Halving, Raising, Reversing])
+@pytest.mark.parametrize("agent_type", ["DDPG", "DQN"])
+def test_a_memory_that_inherits_from_legacys_is_asked(agent_type: str, memory: Any) -> None:
+    found = []
+    for steps in ("none", "all"):
+        with patches.applied(steps, mode="exact"):
+            agent = filled(agent_type)
+            agent.memory = memory(400, 8, 5, 5)
+            found.append(restarted(agent))
+    assert found[0] == found[1]
+
+
+def restarted(agent: Any) -> tuple[Any, ...]:
+    """What comes of an agent with an empty memory."""
+    items = transitions(60, seed=3, is_discrete=not agent.kind.is_continuous)
+    if stores_together(agent):
+        agent.memory.extend(items)
+    else:
+        for item in items:
+            agent.kind.store(agent.memory, *item)
+    return agent.memory.size(), decide(agent), learn(agent, 2), parameters(agent)
 
 
 @pytest.mark.parametrize("steps", ["2", "2,4", "all"])

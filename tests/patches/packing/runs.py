@@ -27,9 +27,10 @@ WAYS: dict[str, dict[str, Any]] = {
     "worker": {"phase": "worker"},
     "joint": {"phase": "joint"},
     "full": {"phase": "worker", "side": 0.12, "num_objects": 12, "max_steps": 12, "episodes": 3},
+    "few memories": {"phase": "worker", "replay_size": 7},
     "turned": {"phase": "joint", "orientation_step": math.pi / 2, "episodes": 1, "epsilon": 0.3},
 }
-"""Each network alone and both, boxes that fill up before all is packed, and all 64 triples of angles."""
+"""Each network alone and both, boxes that fill up before all is packed, memories that do, and all 64 triples of angles."""
 
 
 def run(way: str, steps: tuple[int, ...] = (), mode: str = "fast", seed: int = 7) -> dict[str, Any]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.patches.packing.runs import WAYS, run, unequal
+import patches
+from patches.packing.plan import PLAN
+from syncprobe.workloads.packing import PackingOptions, seeded_trainer
+from syncprobe.workloads.packing.config import PackingError
+from tests.patches.packing.runs import SMALL, WAYS, run, unequal
 
 SUBSETS = [steps for count in range(2, 5) for steps in itertools.combinations(range(1, 6), count)]
 CUMULATIVE = [tuple(range(1, last + 1)) for last in range(1, 6)]
@@ -69,3 +74,37 @@ def test_stored_maps_differ_over_time(steps: tuple[int, ...]) -> None:
     assert not boxes[0].any(), "the box was empty at first"
     assert len({box.tobytes() for box in boxes}) == 5
     assert (np.diff(boxes, axis=0) >= 0).all(), "heights only grow within an episode"
+
+
+@pytest.mark.parametrize("steps", [(4,), CUMULATIVE[-1]], ids=str)
+def test_a_memory_that_is_full_forgets_what_is_oldest(steps: tuple[int, ...]) -> None:
+    expected, found = run("few memories"), run("few memories", steps, "exact")
+    assert len(expected["worker reward"]) < len(expected["placements"]), "it went round"
+    assert unequal(expected, found) == set()
+
+
+@pytest.mark.parametrize("steps", [(), (2,), CUMULATIVE[-1]], ids=str)
+def test_other_objects_than_were_looked_at_are_assessed_anew(steps: tuple[int, ...]) -> None:
+    with patches.applied(steps, "exact", plan=PLAN):
+        trainer = seeded_trainer(PackingOptions(**{**SMALL, **WAYS["joint"]}), 7, "cpu")
+        next(iter(trainer.run()))
+        trainer.manager.ahead([0, 1, 2])
+        numbers, _, _ = trainer.manager.assess([1, 2])
+    assert sorted(numbers) == [1, 2]
+
+
+@pytest.mark.parametrize("steps", [(), (2,), (2, 4)], ids=str)
+def test_an_object_inside_of_another_is_refused(steps: tuple[int, ...]) -> None:
+    """With step 4 at the end of the episode, when everything is read."""
+    with patches.applied(steps, "exact", plan=PLAN):
+        trainer = seeded_trainer(PackingOptions(**{**SMALL, **WAYS["worker"]}), 7, "cpu")
+        record = next(iter(trainer.run()))
+        trainer.box.heights.fill_(1.0)
+        inside = replace(record.placement, z=0.0)
+        with pytest.raises(PackingError, match="inside of another"):
+            _place_and_read(trainer, inside)
+
+
+def _place_and_read(trainer: Any, placement: Any) -> None:
+    trainer.box.place(placement)
+    trainer.read([])

@@ -12,9 +12,11 @@ import torch
 pytest.importorskip("stable_baselines3")
 
 import patches
+import syncprobe
 from patches.vecenv.advantages import advantages_of
 from patches.vecenv.decisions import unchecked
 from patches.vecenv.plan import PLAN
+from patches.vecenv.tools import Tools, settings_now
 from syncprobe.equivalence.verdict import Case, CaseVerdict
 from syncprobe.equivalence.verifying import Verifier, run_of
 from syncprobe.targets.legacy_code import validated_distributions
@@ -143,3 +145,24 @@ def test_a_divergence_that_is_too_large_ends_the_update() -> None:
             updates.append((made.model._n_updates, made.model.logged()["train/approx_kl"]))
     assert updates[0] == updates[1]
     assert updates[0][0] < 8
+
+
+@pytest.mark.filterwarnings("ignore:You have specified a mini-batch size:UserWarning")
+def test_what_is_left_of_a_rollout_is_learnt_from() -> None:
+    """Minibatches that do not divide it: the last one is smaller."""
+    found = []
+    for steps in ("none", "4"):
+        with patches.applied(steps, mode="exact", plan=PLAN):
+            knobs = "n_steps=24,batch_size=20"
+            made = training.build(configured("ppo", "navlite", envs=2, knobs=knobs), "cpu")
+            made.run(48)
+            found.append([each.tolist() for each in made.model.policy.parameters()])
+    assert found[0] == found[1]
+
+
+def test_what_was_read_stays_what_it_was() -> None:
+    with syncprobe.record(device="sim"), patches.applied("3", plan=PLAN):
+        tools = Tools(settings_now(), torch.device("cuda"))
+        kept = tools.read(torch.ones(3, device="cuda"))
+        tools.read(torch.zeros(3, device="cuda"))
+    assert kept.tolist() == [1.0, 1.0, 1.0]
