@@ -204,10 +204,10 @@ def _host_finding(region: HostRegion, steps: int) -> Finding:
         count=max(steps, 1),
         per_step=1.0,
         plan_step=rule.plan_step,
-        advice=f"{rule.advice} Here: {region.share:.0%} of the {region.basis} step.",
+        advice=f"{region.remedy.advice} Here: {region.share:.0%} of the {region.basis} step.",
         cost_us_modelled=round(region.host_us, 6),
-        before=rule.example,
-        after=rule.instead,
+        before=region.remedy.example,
+        after=region.remedy.instead,
     )
 
 
