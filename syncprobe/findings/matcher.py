@@ -174,7 +174,7 @@ def _finding(rule: Rule, group: Sequence[Context]) -> Finding:
         site=line,
         region=sites[0].region,
         count=sum(site.count for site in counted),
-        per_step=round(sum(site.per_step for site in counted), 6),
+        per_step=_sum_of_rates(counted),
         plan_step=rule.plan_step,
         advice=advice_for(rule, group, excuse),
         cost_us_modelled=round(sum(site.host_us_modelled for site in sites), 6),
@@ -183,6 +183,12 @@ def _finding(rule: Rule, group: Sequence[Context]) -> Finding:
         before=code.before,
         after=code.after,
     )
+
+
+def _sum_of_rates(sites: Sequence[Site]) -> float:
+    """What sites add up to: each rate was rounded, which a sum of them is not to show."""
+    total = sum(site.per_step for site in sites)
+    return round(total, 4) or round(total, 6)
 
 
 def _excuse(rule: Rule, line: CallSite, group: Sequence[Context]) -> Excuse:
@@ -204,10 +210,10 @@ def _host_finding(region: HostRegion, steps: int) -> Finding:
         count=max(steps, 1),
         per_step=1.0,
         plan_step=rule.plan_step,
-        advice=f"{rule.advice} Here: {region.share:.0%} of the {region.basis} step.",
+        advice=f"{region.remedy.advice} Here: {region.share:.0%} of the {region.basis} step.",
         cost_us_modelled=round(region.host_us, 6),
-        before=rule.example,
-        after=rule.instead,
+        before=region.remedy.example,
+        after=region.remedy.instead,
     )
 
 

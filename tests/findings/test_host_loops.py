@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from syncprobe.events import EventKind
+from syncprobe.findings.rules.host_loops import LOADED, VECTORISED, HostRemedy
+from syncprobe.rendering.answer.todo import is_rewritten
 from tests.findings.conftest import Project, launch, region, site
 
 
@@ -17,6 +19,16 @@ def test_host_work_that_is_half_of_the_step_is_the_dearest_finding(project: Proj
     assert (finding.region, finding.site.line) == ("env", 0)
     assert finding.cost_us_modelled == 26_000
     assert "93% of the modelled step" in finding.advice
+
+
+@pytest.mark.parametrize(("name", "remedy"), [("data", LOADED), ("env", VECTORISED)])
+def test_batches_are_left_to_workers_and_other_work_is_vectorised(
+    project: Project, name: str, remedy: HostRemedy
+) -> None:
+    (finding,) = project.examine(regions={name: region(modelled_ms_per_step=26.0)}).findings
+    assert finding.advice.startswith(remedy.advice)
+    assert (finding.before, finding.after) == (remedy.example, remedy.instead)
+    assert not is_rewritten(finding)
 
 
 def test_waiting_for_the_device_is_no_host_work(project: Project) -> None:

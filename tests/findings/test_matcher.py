@@ -171,3 +171,9 @@ def test_whatever_happens_every_sync_has_a_rule_and_a_class(tmp_path_factory, si
             assert entry.rule in RULES
             assert entry.plan_step is not None
     assert all(finding.count > 0 or not finding.per_step for finding in examined.findings)
+
+
+def test_rates_that_were_rounded_add_up_to_a_whole_number(project: Project) -> None:
+    sevenths = [implicit(operation=f"aten::unique_{name}", per_step=0.571429) for name in "abcdefg"]
+    found = project.examine(*sevenths)
+    assert [finding.per_step for finding in found.findings] == [4.0]

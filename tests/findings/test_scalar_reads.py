@@ -156,6 +156,11 @@ class TestBranch:
         project.write(f"def run(mask):\n    {line}{body}\n")
         assert project.rule(site(project.at("mask.any()"))) == "SP106"
 
+    def test_applies_several_times_per_step_where_no_loop_is_to_be_seen(
+        self, project: Project
+    ) -> None:
+        assert project.rule(site(operation="Tensor.__bool__", per_step=2.7)) == "SP106"
+
     def test_applies_by_the_operation_without_source(self, project: Project) -> None:
         assert project.rule(site(operation="Tensor.__bool__")) == "SP106"
 

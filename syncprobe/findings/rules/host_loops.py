@@ -46,6 +46,26 @@ HOST_REGION: Final = register(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class HostRemedy:
+    """What to do about a region, with an example."""
+
+    advice: str
+    example: str
+    instead: str
+
+
+VECTORISED: Final = HostRemedy(HOST_REGION.advice, HOST_REGION.example, HOST_REGION.instead)
+LOADED: Final = HostRemedy(
+    "Let workers of the `DataLoader` prepare batches while the step runs (`num_workers=`, more of them), or prepare "
+    "the samples once and keep them: syncs are worth little while it takes this share.",
+    "loader = DataLoader(data, batch_size=64)",
+    "loader = DataLoader(data, batch_size=64, num_workers=4, persistent_workers=True)",
+)
+_DATA: Final = "data"
+"""The region in which a program waits for its next batch."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostRegion:
     """A region that spends half of the step or more on the host."""
@@ -57,6 +77,11 @@ class HostRegion:
     """Of the step."""
     basis: str
     """Whether that step is ``modelled`` or ``measured``."""
+
+    @property
+    def remedy(self) -> HostRemedy:
+        """What to do about it."""
+        return LOADED if self.name == _DATA else VECTORISED
 
 
 def dominant_regions(

@@ -289,6 +289,9 @@ def is_per_sample(context: Context) -> bool:
     """SP101."""
     if context.site.kind is not EventKind.SCALAR_READ or _ends_while(context):
         return False
+    if context.sample_loop is None and is_branch(context):
+        # No loop is to be seen that goes over samples, but what the line does is.
+        return False
     return operations.is_own_read(context.site) and is_of_samples(context)
 
 

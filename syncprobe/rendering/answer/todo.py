@@ -97,7 +97,8 @@ def instead_of(finding: Finding) -> str:
 def is_rewritten(finding: Finding) -> bool:
     """What to write is the finding's own statement, not the example of its rule."""
     example = RULES[finding.rule].example if finding.rule in RULES else ""
-    return finding.after is not None and finding.before != example
+    # A region has no statement of its own.
+    return finding.after is not None and finding.before != example and finding.site.line > 0
 
 
 def _cost_us(group: list[Finding]) -> float:

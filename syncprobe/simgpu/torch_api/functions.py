@@ -105,6 +105,10 @@ def _from_memory(original: Callable[..., Any]) -> Callable[..., Any]:
     return convert
 
 
+_SPARSE = (
+    *("sparse_coo_tensor", "sparse_compressed_tensor", "sparse_csr_tensor"),
+    *("sparse_csc_tensor", "sparse_bsr_tensor", "sparse_bsc_tensor"),
+)
 _DIRECT = frozenset({"device", "dtype", "requires_grad"})
 """What a factory can be given and still be run without going through C++ for the device."""
 
@@ -187,9 +191,8 @@ def installed() -> Iterator[None]:
     }
     for name in ("empty", "zeros", "ones", "full", "rand", "randn", "empty_strided", "range"):
         replacements[name] = _factory(getattr(torch, name))
-    for name in ("coo", "compressed", "csr", "csc", "bsr", "bsc"):
-        function = f"sparse_{name}_tensor"
-        replacements[function] = _sparse(getattr(torch, function))
+    for name in _SPARSE:
+        replacements[name] = _sparse(getattr(torch, name))
     # Scripted functions must still know them for the operators they are.
     table = torch.jit._builtins._get_builtin_table()
     known = {
