@@ -18,7 +18,11 @@ _SECRETS: Final = frozenset(
 _KEYS: Final = frozenset({"access", "api", "private", "secret", "signing"})
 _NAME: Final = r"[A-Za-z][\w.-]*"
 _FLAG: Final = re.compile(rf"--?({_NAME})")
-_ASSIGNMENT: Final = re.compile(rf"(?P<before>-{{0,2}}(?P<name>{_NAME})\s*[=:]\s*)(?P<value>\S+)")
+_ASSIGNMENT: Final = re.compile(
+    rf"(?P<name>{_NAME})[\"']?\s*[=:]\s*((Bearer|Basic)\s+)?[\"']?"
+    r"(?P<value>(?<=\")[^\"]+|(?<=')[^']+|[^\s\"']\S*)"
+)
+"""``token=x``, ``token: "x"`` and ``'token': 'x'``, as commands, messages and printed dictionaries have it."""
 _NUMBER: Final = re.compile(r"[-+]?[\d.]{1,8}(e[-+]?\d+)?", re.IGNORECASE)
 _KNOWN: Final = re.compile(
     r"\b(sk-|hf_|gh[opsu]_|github_pat_|glpat-|xox[abp]-|AKIA|eyJ)[\w.-]{8,}|(?<=://)[^\s/@:]+:[^\s/@]+(?=@)"
@@ -42,14 +46,14 @@ def masked_words(words: Iterable[str]) -> list[str]:
 
 def masked(text: str) -> str:
     """A text without what it gives away: keys, addresses with passwords, values behind telling names."""
-    hidden = _ASSIGNMENT.sub(_without_value, text)
-    return _KNOWN.sub(MASK, hidden)
-
-
-def _without_value(found: re.Match[str]) -> str:
-    if not _is_secret(found["name"]) or _NUMBER.fullmatch(found["value"].rstrip(".,;")):
-        return found[0]
-    return found["before"] + MASK
+    shown, place = "", 0
+    while (found := _ASSIGNMENT.search(text, place)) is not None:
+        is_kept = not _is_secret(found["name"]) or _NUMBER.fullmatch(found["value"].rstrip(".,;"))
+        value = found.start("value")
+        # What is behind a colon may be a telling name, too: ``cannot log in: token=x``.
+        shown += text[place:value] + ("" if is_kept else MASK)
+        place = value if is_kept else found.end()
+    return _KNOWN.sub(MASK, shown + text[place:])
 
 
 def _is_secret(name: str) -> bool:

@@ -39,6 +39,23 @@ def test_what_only_sounds_like_a_secret_is_kept(line):
     assert masked_words(shlex.split(line)) == shlex.split(line)
 
 
-def test_texts_of_errors_are_masked_too():
-    text = "ConnectionError: https://me:pass@host refused; token=abc123, status: 403"
-    assert masked(text) == ("ConnectionError: https://***@host refused; token=*** status: 403")
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "ConnectionError: https://me:pass@host refused; token=abc123, status: 403",
+            "ConnectionError: https://***@host refused; token=*** status: 403",
+        ),
+        ("cannot log in: token=abc123 PASSWORD=x1", "cannot log in: token=*** PASSWORD=***"),
+        ("{'token': 'abc123', 'step': 3}", "{'token': '***', 'step': 3}"),
+        ('{"password": "two words", "a": 1}', '{"password": "***", "a": 1}'),
+        ("headers Authorization: Bearer abc.def", "headers Authorization: Bearer ***"),
+        ("a:b:secret:c", "a:b:secret:***"),
+        (
+            "loss: nan at step: 4: url=http://host:80/x",
+            "loss: nan at step: 4: url=http://host:80/x",
+        ),
+    ],
+)
+def test_texts_of_errors_are_masked_too(text, shown):
+    assert masked(text) == shown

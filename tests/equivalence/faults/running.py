@@ -43,6 +43,7 @@ TESTS = {
         "marinenav/test_copies.py",
         "marinenav/test_customised.py",
         "marinenav/test_handed_out.py",
+        "marinenav/test_ordinary_use.py",
         "marinenav/test_device_replay.py",
     ),
     "uara": ("uara",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +16,10 @@ from torch import nn
 import patches
 import syncprobe
 from legacy_marinenav.policy.agent import Agent
+from tests.patches.marinenav import training_runs
 from tests.patches.marinenav.test_customised import STATES, decide
 from tests.patches.marinenav.test_device_replay import transitions
-from tests.patches.marinenav.test_updates import filled, learn
+from tests.patches.marinenav.test_updates import filled, learn, seed_generators
 
 BLIND = [(own, []) for own, _ in STATES]
 
@@ -151,6 +153,20 @@ def _networks(agent: Any) -> list[Any]:
 
 def _optimizers(agent: Any) -> list[Any]:
     return [getattr(agent, name) for name in agent.kind.optimizer_names]
+
+
+def test_evaluation_is_without_noise_and_without_chance() -> None:
+    def scenario() -> Any:
+        trainer = training_runs.Run("Rainbow", "original").trainer
+        seed_generators(4)
+        states = trainer._reset_evaluation(trainer.eval_config[0])
+        for _ in range(4):
+            states, rewards = trainer._step_evaluation(states)
+        history = [robot.action_history for robot in trainer.eval_env.robots]
+        return repr(history), repr(rewards), torch.rand(2).tolist(), random.random()
+
+    legacy, patched = both(scenario, "1")
+    assert legacy == patched
 
 
 def test_a_wrapped_network_is_asked() -> None:
