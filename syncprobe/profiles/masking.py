@@ -16,13 +16,15 @@ _SECRETS: Final = frozenset(
     }
 )
 _KEYS: Final = frozenset({"access", "api", "private", "secret", "signing"})
-_NAME: Final = r"[A-Za-z][\w.-]*"
-_FLAG: Final = re.compile(rf"--?({_NAME})")
-_ASSIGNMENT: Final = re.compile(
-    rf"(?P<name>{_NAME})[\"']?\s*[=:]\s*((Bearer|Basic)\s+)?[\"']?"
-    r"(?P<value>(?<=\")[^\"]+|(?<=')[^']+|[^\s\"']\S*)"
+_FLAG: Final = re.compile(r"--?([A-Za-z][\w.-]*)")
+_NAMED: Final = re.compile(
+    r"(?<![\w.-])(?P<name>[\w.-]++)[\"']?\s*+[=:]\s*+((Bearer|Basic)\s++)?[\"']?"
 )
-"""``token=x``, ``token: "x"`` and ``'token': 'x'``, as commands, messages and printed dictionaries have it."""
+"""What stands before the x of ``token=x``, ``token: "x"`` and ``'token': 'x'``, as commands, messages and printed dictionaries have it.
+
+Names are taken whole and from their beginning, so that a long text takes no longer than it has letters.
+"""
+_VALUE: Final = re.compile(r"(?<=\")[^\"]+|(?<=')[^']+|[^\s\"']\S*")
 _NUMBER: Final = re.compile(r"[-+]?[\d.]{1,8}(e[-+]?\d+)?", re.IGNORECASE)
 _KNOWN: Final = re.compile(
     r"\b(sk-|hf_|gh[opsu]_|github_pat_|glpat-|xox[abp]-|AKIA|eyJ)[\w.-]{8,}|(?<=://)[^\s/@:]+:[^\s/@]+(?=@)"
@@ -46,14 +48,16 @@ def masked_words(words: Iterable[str]) -> list[str]:
 
 def masked(text: str) -> str:
     """A text without what it gives away: keys, addresses with passwords, values behind telling names."""
-    shown, place = "", 0
-    while (found := _ASSIGNMENT.search(text, place)) is not None:
-        is_kept = not _is_secret(found["name"]) or _NUMBER.fullmatch(found["value"].rstrip(".,;"))
-        value = found.start("value")
+    shown, place = [], 0
+    while (found := _NAMED.search(text, place)) is not None:
         # What is behind a colon may be a telling name, too: ``cannot log in: token=x``.
-        shown += text[place:value] + ("" if is_kept else MASK)
-        place = value if is_kept else found.end()
-    return _KNOWN.sub(MASK, shown + text[place:])
+        shown.append(text[place : found.end()])
+        place = found.end()
+        value = _VALUE.match(text, place) if _is_secret(found["name"]) else None
+        if value is not None and not _NUMBER.fullmatch(value[0].rstrip(".,;")):
+            shown.append(MASK)
+            place = value.end()
+    return _KNOWN.sub(MASK, "".join(shown) + text[place:])
 
 
 def _is_secret(name: str) -> bool:
