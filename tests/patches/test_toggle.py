@@ -22,6 +22,7 @@ from patches.errors import (
 from patches.marinenav.plan import PLAN
 from patches.plan import PatchStep, Plan
 from patches.replacement import Replacement
+from patches.settings import make_settings
 from patches.toggle import Applied
 
 
@@ -252,3 +253,21 @@ def test_an_interrupt_while_patches_go_off_waits_until_they_are() -> None:
     assert (Interrupted.first, Interrupted.second) == (1, 2)
     assert patches.current_settings() is None
     assert signal.getsignal(signal.SIGINT) is before
+
+
+class Parent:
+    def greet(self) -> str:
+        return "hello"
+
+
+class Heir(Parent):
+    """Inherits what is replaced."""
+
+
+def test_what_was_inherited_is_inherited_again() -> None:
+    handle = Applied(make_settings((1,), "fast", None, ()))
+    handle.put(Replacement(f"{__name__}:Heir", "greet", lambda _: "replaced"))
+    assert Heir().greet() == "replaced"
+    handle.undo()
+    assert Heir().greet() == "hello"
+    assert "greet" not in vars(Heir), "what is changed in the parent has to reach it"
