@@ -204,3 +204,18 @@ def test_an_agent_trains_on_in_a_spawned_process(elsewhere: str) -> None:
         found.append(receiving.recv())
         child.join()
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("steps", ["1", "all"])
+def test_robots_that_have_arrived_are_asked_no_more(steps: str) -> None:
+    def scenario() -> Any:
+        run = training_runs.Run("DQN", "original")
+        observation = run.trainer._reset_training()
+        first = run.simulator.robots[0]
+        first.deactivated = first.reach_goal = True
+        run.trainer._step_training(observation, 0.5)
+        return run.actions, random.random()
+
+    legacy, patched = both(scenario, steps)
+    assert legacy == patched
+    assert legacy[0][0][0] is None

@@ -108,3 +108,15 @@ def test_an_object_inside_of_another_is_refused(steps: tuple[int, ...]) -> None:
 def _place_and_read(trainer: Any, placement: Any) -> None:
     trainer.box.place(placement)
     trainer.read([])
+
+
+def test_what_is_ahead_is_asked_of_the_target() -> None:
+    """In runs the target has often just become what the other network is, so that either would do."""
+    found = []
+    for steps, factor in (((), -1), (CUMULATIVE[-1], -1), (CUMULATIVE[-1], 1)):
+        with patches.applied(steps, "exact", plan=PLAN):
+            trainer = seeded_trainer(PackingOptions(**{**SMALL, **WAYS["worker"]}), 7, "cpu")
+            for parameter in trainer.worker.target.parameters():
+                parameter.data.mul_(factor)
+            found.append([float(each.ahead) for each in itertools.islice(trainer.run(), 4)])
+    assert found[0] == found[1] != found[2]
