@@ -39,7 +39,10 @@ def test_a_shape_that_depends_on_the_data(project: Project, operation: str, says
             "for turn in range(9):\n    n = error.item()\n    if n > 3:\n        step()",
             advice.DECIDED_BELOW,
         ),
-        ("while go:\n    n = error.item()\n    go = n > 3\n    assert n > 0", advice.LOOP_END),
+        (
+            "while go:\n    n = error.item()\n    if n < 0:\n        raise ValueError\n    step()",
+            advice.LOOP_END,
+        ),
     ],
 )
 def test_a_branch_on_the_device(project: Project, body: str, says: str) -> None:
@@ -56,6 +59,7 @@ def test_a_branch_on_the_device(project: Project, body: str, says: str) -> None:
         "for turn in range(9):\n    n = error.item()\nif n > 3:\n    step()",
         "for turn in range(9):\n    n = error.item()\n    if n is not None:\n        step()",
         "for turn in range(9):\n    n = {'a': error.item()}\n    if n:\n        step()",
+        "for turn in range(9):\n    n = error.item()\n    assert n > 3",
     ],
 )
 def test_what_nothing_in_the_turn_depends_on_is_no_branch(project: Project, body: str) -> None:
