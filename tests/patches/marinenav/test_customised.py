@@ -206,6 +206,13 @@ def with_no_bias(agent: Any) -> None:
     network_of(agent).self_encoder[0].bias = None
 
 
+def with_a_weight_that_is_no_parameter(agent: Any) -> None:
+    layer = network_of(agent).self_encoder[0]
+    weight = layer.weight.detach() / 2
+    del layer.weight
+    layer.weight = weight
+
+
 def with_frozen_encoder(agent: Any) -> None:
     network_of(agent).self_encoder.requires_grad_(False)
     network_of(agent).object_encoder.requires_grad_(False)
@@ -308,6 +315,7 @@ CUSTOMS = (
     with_step_hook,
     with_own_tensors,
     with_another_parameter,
+    with_a_weight_that_is_no_parameter,
     with_own_memory,
     with_compiled_network,
 )
