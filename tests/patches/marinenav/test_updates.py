@@ -25,7 +25,8 @@ from tests.patches.marinenav.training_runs import AGENTS
 
 
 def filled(agent_type: str, **options: Any) -> Agent:
-    agent = Agent(agent_type=agent_type, BUFFER_SIZE=400, BATCH_SIZE=8, seed=1, **options)
+    usual = {"BUFFER_SIZE": 400, "BATCH_SIZE": 8, "seed": 1}
+    agent = Agent(agent_type=agent_type, **(usual | options))
     for item in transitions(120, is_discrete=not agent.kind.is_continuous):
         agent.kind.store(agent.memory, *item)
     return agent
@@ -247,4 +248,15 @@ def test_optimizers_can_be_saved_after_a_model_was_loaded(agent_type: str, tmp_p
             optimizer = getattr(agent, agent.kind.optimizer_names[0])
             states = optimizer.state_dict()["state"]
             found.append([state["exp_avg"].tolist() for state in states.values()])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("size", [2, 9, 33])
+def test_batches_of_odd_sizes_draw_as_legacy_draws(size: int) -> None:
+    """Torch draws normals by sixteen, and what is left over once more."""
+    found = []
+    for steps in ("none", "all"):
+        with patches.applied(steps, mode="exact"):
+            agent = filled("SAC", BATCH_SIZE=size)
+            found.append((learn(agent, 2), parameters(agent), torch.rand(1).item()))
     assert found[0] == found[1]
