@@ -70,7 +70,8 @@ def markdown(rows: list[Row]) -> str:
         "",
         f"Made by `make reports` with syncprobe {__version__}, torch {torch.__version__} and one thread: 5 robots, 4 cores,",
         "4 obstacles and seed 0 unless said otherwise, learning included. Everything here is measured, on the CPU;",
-        "ratios come from variants that took turns in one process.",
+        "ratios come from variants that took turns in one process. How little a step could take, agent by agent and region by",
+        "region, is in [docs/limits.md](../docs/limits.md): what is far above its floor could still get quicker.",
         "",
         *(f"| {' | '.join(cells)} |" for cells in (TITLES, ["---"] * len(TITLES), *rows)),
     ]
