@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -440,6 +441,19 @@ def test_a_memory_that_inherits_from_what_agents_use_is_asked() -> None:
             agent = filled("DDPG")
             agent.memory = Signed(-1.0, 400, 8, 5, 5)
             found.append(restarted(agent))
+    assert found[0] == found[1]
+
+
+def test_a_memory_that_inherits_seeds_the_generator_as_legacy_does() -> None:
+    found = []
+    for steps in ("none", "4"):
+        with patches.applied(steps):
+
+            class Mine(agent_module.ReplayBuffer):  # type: ignore[misc, name-defined]  # whatever it is now
+                pass
+
+            Mine(40, 8, 5, 5, 7)
+            found.append(random.random())
     assert found[0] == found[1]
 
 
