@@ -111,13 +111,17 @@ def _place_and_read(trainer: Any, placement: Any) -> None:
 
 
 @pytest.mark.parametrize("chosen", [(5,), CUMULATIVE[-1]], ids=str)
-def test_what_is_ahead_is_asked_of_the_target(chosen: tuple[int, ...]) -> None:
-    """In runs the target has often just become what the other network is, so that either would do."""
+def test_the_target_answers_for_itself(chosen: tuple[int, ...]) -> None:
+    """In runs it has often just become what the other network is, so that either would do."""
     found = []
     for steps, factor in (((), -1), (chosen, -1), (chosen, 1)):
         with patches.applied(steps, "exact", plan=PLAN):
             trainer = seeded_trainer(PackingOptions(**{**SMALL, **WAYS["worker"]}), 7, "cpu")
-            for parameter in trainer.worker.target.parameters():
+            worker = trainer.worker
+            for parameter in worker.target.parameters():
                 parameter.data.mul_(factor)
-            found.append([float(each.ahead) for each in itertools.islice(trainer.run(), 4)])
-    assert found[0] == found[1] != found[2]
+            ahead = [float(each.ahead) for each in itertools.islice(trainer.run(), 4)]
+            scores = worker.scores(worker.candidates(4), worker.target)
+            found.append((ahead, [each.tolist() for each in scores]))
+    assert found[0] == found[1]
+    assert found[1][0] != found[2][0]
