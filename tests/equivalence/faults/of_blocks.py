@@ -120,7 +120,7 @@ FAULTS = (
         module="blocks.staging",
         old="count = 2 if self.is_remote else 1",
         new="count = 1",
-        equivalent="an event guards the buffer, so it is waited for instead of taken in turns",
+        beyond_verify="the values are the same: an event guards the buffer, so it is waited for instead of taken in turns",
     ),
     Fault(
         name="copied agents share torn staging buffers",
