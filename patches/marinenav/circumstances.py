@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def computes_as_usual() -> bool:
@@ -22,3 +28,17 @@ def _makes_tensors_on_the_host() -> bool:
     # A default device is a mode of torch functions; asking for it takes long, asking for modes does not.
     has_modes = torch._C._len_torch_function_stack()  # noqa: SLF001  # no public name
     return not has_modes or torch.get_default_device().type == "cpu"
+
+
+def are_plain(tensors: Iterable[Tensor]) -> bool:
+    """Return whether tensors are ordinary memory of the host, and nobody listens to what is done with them."""
+    return not torch._C._len_torch_dispatch_stack() and all(  # noqa: SLF001  # no public name
+        each.is_cpu
+        and each.dtype is torch.float32
+        and each.is_contiguous()
+        and type(each) in _ORDINARY
+        for each in tensors
+    )
+
+
+_ORDINARY = frozenset({Tensor, torch.nn.Parameter})

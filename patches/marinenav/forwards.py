@@ -66,41 +66,58 @@ def _acting(actor: Any, seen: Observation) -> Tensor:
 
 def deterministic_actions(actor: Any, seen: Observation) -> Tensor:
     """Actions of AC-IQN and DDPG, ``[B, 2]``."""
-    return _squash(actor, _out(actor, "output_layer", _acting(actor, seen), MOST_ACTING))
+    return squash(actor, _out(actor, "output_layer", _acting(actor, seen), MOST_ACTING))
 
 
-def _squash(actor: Any, values: Tensor) -> Tensor:
+def squash(actor: Any, values: Tensor) -> Tensor:
+    """Real numbers as actions."""
     squashed: Tensor = actor.atan_scale * torch.atan(values)
     return squashed
 
 
 def sampled_actions(actor: Any, seen: Observation, normals: Tensor) -> Tensor:
     """Actions of SAC for given standard normals, ``[B, 2]``."""
-    mean, deviation = _distribution(actor, seen)
-    return _squash(actor, mean + normals.view_as(mean) * deviation)
+    return sample(actor, *_distribution(actor, seen), normals)
 
 
 def sampled_actions_with_log_probs(
     actor: Any, seen: Observation, normals: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Actions of SAC ``[B, 2]`` and their log-probabilities ``[B, 1]``."""
-    mean, deviation = _distribution(actor, seen)
+    return sample_with_log_probs(actor, *_distribution(actor, seen), normals)
+
+
+def sample(actor: Any, mean: Tensor, log_std: Tensor, normals: Tensor) -> Tensor:
+    """Actions of SAC for what its actor's output layers say."""
+    return squash(actor, mean + normals.view_as(mean) * _deviation(actor, log_std))
+
+
+def sample_with_log_probs(
+    actor: Any, mean: Tensor, log_std: Tensor, normals: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The same with their log-probabilities."""
+    deviation = _deviation(actor, log_std)
     # The deviation is an exponential, so there is nothing for argument validation to find.
     distribution = Normal(mean, deviation, validate_args=False)
-    sample = mean + normals * deviation
-    action = _squash(actor, sample)
-    log_prob = distribution.log_prob(sample) - torch.log(1 - action.pow(2) + 1e-6)  # type: ignore[no-untyped-call]  # torch's own
+    sampled = mean + normals * deviation
+    action = squash(actor, sampled)
+    log_prob = distribution.log_prob(sampled) - torch.log(1 - action.pow(2) + 1e-6)  # type: ignore[no-untyped-call]  # torch's own
     return action, log_prob.sum(1, keepdim=True)
 
 
 def _distribution(actor: Any, seen: Observation) -> tuple[Tensor, Tensor]:
     hidden = _acting(actor, seen)
-    log_std = torch.clamp(
-        _out(actor, "output_layer_log_std", hidden, MOST_ACTING),
-        actor.min_log_std,
-        actor.max_log_std,
-    )
-    return _out(actor, "output_layer_mu", hidden, MOST_ACTING), log_std.exp()
+    log_std = _out(actor, "output_layer_log_std", hidden, MOST_ACTING)
+    return _out(actor, "output_layer_mu", hidden, MOST_ACTING), log_std
+
+
+def _deviation(actor: Any, log_std: Tensor) -> Tensor:
+    return torch.clamp(log_std, actor.min_log_std, actor.max_log_std).exp()
+
+
+def critic_values(critic: Any, seen: Observation, actions: Tensor) -> Tensor:
+    """Values of DDPG's and SAC's critics, ``[B, 1]``."""
+    return state_action_values(critic, state_action_hidden(critic, seen), actions)
 
 
 def state_action_hidden(critic: Any, seen: Observation) -> Tensor:
@@ -137,6 +154,11 @@ def action_quantiles(critic: Any, hidden: Tensor, actions: Tensor) -> Tensor:
     mixed = hidden * _encode_action(critic, actions).unsqueeze(1)
     mixed = _dense(critic, "hidden_layer_2", mixed.view(batch * num_tau, -1))
     return _out(critic, "output_layer", mixed).view(batch, num_tau)
+
+
+def critic_quantiles(critic: Any, seen: Observation, taus: Tensor, actions: Tensor) -> Tensor:
+    """Quantiles of AC-IQN's critic, ``[B, T]``."""
+    return action_quantiles(critic, quantile_hidden(critic, seen, taus), actions)
 
 
 def all_quantiles(network: Any, seen: Observation, taus: Tensor) -> Tensor:
@@ -206,6 +228,11 @@ def atoms(network: Any, seen: Observation, weights: Weights) -> Tensor:
     advantage = relu_(product(state, *weights["hidden_layer_a"]))
     advantage = relu_(product(advantage, *weights["hidden_layer_a_2"]))
     advantage = product(advantage, *weights["output_layer_a"])
+    return duel(network, value, advantage)
+
+
+def duel(network: Any, value: Tensor, advantage: Tensor) -> Tensor:
+    """What two streams say together, ``[B, 25, 51]``."""
     value = value.view(-1, 1, network.atoms)
     advantage = advantage.view(-1, network.action_size, network.atoms)
     return value + advantage - advantage.mean(1, keepdim=True)

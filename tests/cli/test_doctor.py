@@ -90,7 +90,7 @@ def test_whether_the_environment_is_compiled_and_why(monkeypatch, is_used, is_su
     verdict = SimpleNamespace(
         kernels=object() if is_used else None, reason="because", is_surprising=is_surprising
     )
-    loading = SimpleNamespace(verdict=lambda _: verdict, ENVIRONMENT=1, DESCENT=2)
+    loading = SimpleNamespace(verdict=lambda _: verdict, ENVIRONMENT=1, DESCENT=2, NETWORKS=3)
     monkeypatch.setitem(sys.modules, doctor.COMPILED_ENVIRONMENT, loading)
     check = next(check for check in doctor.examine() if check.what == "compiled environment")
     assert (check.state, check.found) == (state, "because")

@@ -15,12 +15,28 @@ if TYPE_CHECKING:
     from patches.marinenav.agents import Notes
 
 
+def networks_for(agent: Any, notes: Notes) -> Any:
+    """How networks are asked: by `forwards`, or by compiled functions of the same names."""
+    find = getattr(agent, "compiled_networks", None)  # only with step 5
+    if find is None or notes.settings.extras or notes.device.type != "cpu":
+        return forwards
+    compiled = find()
+    if compiled is None:
+        return forwards
+    return compiled.exactly() if notes.settings.is_exact else compiled
+
+
+def asks_one_by_one(notes: Notes, networks: Any) -> bool:
+    """Whether robots are asked about in turns: every bit needs that, unless compiled code does it by itself."""
+    return notes.settings.is_exact and networks is forwards
+
+
 def choose(
     agent: Any, notes: Notes, inputs: Any, greedy: Sequence[int], cvar: float, use_eval: bool
 ) -> Tensor:
-    """Actions on the device: of all robots in fast mode, of the greedy ones in exact mode."""
-    forward = _FORWARDS[agent.agent_type](agent, notes, cvar, use_eval)
-    if not inputs.is_exact:
+    """Actions on the device: of all robots, or of the greedy ones if they are asked about one by one."""
+    forward = _FORWARDS[agent.agent_type](agent, notes, inputs.networks, cvar, use_eval)
+    if not inputs.one_by_one:
         return _decide(agent, forward(inputs.observation(), inputs.noise()).flatten(end_dim=-2))
     answers = [forward(inputs.observation_of(robot), inputs.noise(robot)) for robot in greedy]
     return _decide(agent, torch.cat(answers) if len(answers) > 1 else answers[0])
@@ -33,21 +49,21 @@ def _decide(agent: Any, answers: Tensor) -> Tensor:
 Forward = Callable[[Observation, Any], Tensor]
 
 
-def _deterministic(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
+def _deterministic(agent: Any, notes: Notes, networks: Any, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
     actor = agent.policy_local.actor
-    function = notes.function(forwards.deterministic_actions)
+    function = notes.function(networks.deterministic_actions)
     return lambda seen, _: function(actor, seen)
 
 
-def _sampled(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
+def _sampled(agent: Any, notes: Notes, networks: Any, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
     actor = agent.policy_local.actor
-    function = notes.function(forwards.sampled_actions)
+    function = notes.function(networks.sampled_actions)
     return lambda seen, normals: function(actor, seen, normals)
 
 
-def _quantiles(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
+def _quantiles(agent: Any, notes: Notes, networks: Any, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
     network = agent.policy_local
-    function = notes.function(forwards.all_quantiles)
+    function = notes.function(networks.all_quantiles)
 
     def forward(seen: Observation, taus: Tensor) -> Tensor:
         taus = taus if cvar == 1.0 else taus * cvar
@@ -57,13 +73,13 @@ def _quantiles(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forward
     return forward
 
 
-def _values(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
+def _values(agent: Any, notes: Notes, networks: Any, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
     network = agent.policy_local
-    function = notes.function(forwards.action_values)
+    function = notes.function(networks.action_values)
     return lambda seen, _: function(network, seen)
 
 
-def _expectations(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
+def _expectations(agent: Any, notes: Notes, networks: Any, cvar: float, use_eval: bool) -> Forward:  # noqa: ARG001
     network = agent.policy_local
     # Computed for every decision: a change through `.data` leaves no trace that a cache could be told by.
     weights = (
@@ -71,7 +87,7 @@ def _expectations(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forw
         if use_eval
         else forwards.noisy_weights_at_once(network)
     )
-    function = notes.function(forwards.atom_probs)
+    function = notes.function(networks.atom_probs)
 
     def forward(seen: Observation, _: Any) -> Tensor:
         expected: Tensor = (function(network, seen, weights) * agent.support).sum(2)
@@ -80,7 +96,7 @@ def _expectations(agent: Any, notes: Notes, cvar: float, use_eval: bool) -> Forw
     return forward
 
 
-_FORWARDS: dict[str, Callable[[Any, Notes, float, bool], Forward]] = {
+_FORWARDS: dict[str, Callable[[Any, Notes, Any, float, bool], Forward]] = {
     "AC-IQN": _deterministic,
     "DDPG": _deterministic,
     "SAC": _sampled,

@@ -22,7 +22,7 @@ from patches.marinenav.agents import Notes, notes_of, waiting_rows
 from patches.marinenav.guards import decides_as_legacy
 from patches.marinenav.observations import Observation, joined
 from patches.marinenav.rows import OBJECT, OBJECTS, OWN, SEEN, STATE, state_rows
-from patches.marinenav.step1_decide.choosing import choose
+from patches.marinenav.step1_decide.choosing import asks_one_by_one, choose, networks_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,29 +85,33 @@ def upload_decision(agent: Any, notes: Notes, states: Sequence[Any], draws: Draw
     """Send states, noise and transitions that wait for a place in replay to the device at once."""
     count = len(states)
     pending = waiting_rows(agent)
-    is_exact = notes.settings.is_exact
+    networks = networks_for(agent, notes)
+    one_by_one = asks_one_by_one(notes, networks)
     views = notes.decision.open(
-        (count, pending.shape),
-        lambda: (*_sections(agent, count, is_exact), Segment("pending", pending.shape)),
+        (count, one_by_one, pending.shape),
+        lambda: (*_sections(agent, count, one_by_one), Segment("pending", pending.shape)),
     )
     rows = notes.scratch(("states", count), (count, STATE))
     state_rows(states, rows)
-    _spread(rows, views.arrays, is_exact)
+    _spread(rows, views.arrays, one_by_one)
     draw_noise(agent, views, draws.greedy, count)
     if len(pending):
         views.arrays["pending"][:] = pending
     tensors = notes.decision.send()
     if len(pending):
         agent.memory.commit(tensors["pending"])
-    return Decision(tensors, notes.settings)
+    return Decision(tensors, notes.settings, networks, one_by_one=one_by_one)
 
 
 class Decision:
     """The inputs of one decision on the device."""
 
-    def __init__(self, tensors: dict[str, Tensor], settings: Settings) -> None:
+    def __init__(
+        self, tensors: dict[str, Tensor], settings: Settings, networks: Any, *, one_by_one: bool
+    ) -> None:
         self.tensors = tensors
-        self.is_exact, self.is_free = settings.is_exact, settings.is_free
+        self.networks, self.one_by_one = networks, one_by_one
+        self.is_free = settings.is_free
 
     def observation(self) -> Observation:
         """All robots at once."""
@@ -128,9 +132,9 @@ class Decision:
         return noise if noise is None or robot is None else noise[robot : robot + 1]
 
 
-def _sections(agent: Any, count: int, is_exact: bool) -> tuple[Segment, ...]:
+def _sections(agent: Any, count: int, one_by_one: bool) -> tuple[Segment, ...]:
     found: list[Segment] = []
-    if is_exact:
+    if one_by_one:
         for robot in range(count):
             found += [
                 Segment(f"own{robot}", (1, OWN)),
@@ -168,10 +172,10 @@ def draw_noise(agent: Any, views: Views, greedy: Sequence[int], count: int) -> N
             noise[robot : robot + 1].normal_()
 
 
-def _spread(rows: Any, arrays: dict[str, Any], is_exact: bool) -> None:
+def _spread(rows: Any, arrays: dict[str, Any], one_by_one: bool) -> None:
     """Copy rows to where the encoders want them."""
     absent = rows[:, OWN + SEEN :] < 0.5
-    if not is_exact:
+    if not one_by_one:
         arrays["own"][:, 0] = rows[:, :OWN]
         arrays["objects"].reshape(len(rows), SEEN)[:] = rows[:, OWN : OWN + SEEN]
         arrays["absent"][:, :, 0] = absent
@@ -193,7 +197,7 @@ def answer(
         rows = chosen.tolist()
     else:
         rows = [np.int64(action) for action in chosen.tolist()]
-    return rows if inputs.is_exact else [rows[robot] for robot in greedy]
+    return rows if inputs.one_by_one else [rows[robot] for robot in greedy]
 
 
 def action_choices(agent: Any, notes: Notes) -> Any:

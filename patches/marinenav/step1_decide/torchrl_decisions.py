@@ -19,7 +19,7 @@ from patches.marinenav.agents import Notes, notes_of, waiting_rows
 from patches.marinenav.guards import decides_as_legacy
 from patches.marinenav.observations import Observation, joined
 from patches.marinenav.rows import OBJECT, OBJECTS
-from patches.marinenav.step1_decide.choosing import choose
+from patches.marinenav.step1_decide.choosing import asks_one_by_one, choose, networks_for
 from patches.marinenav.step1_decide.decisions import (
     Draws,
     action_choices,
@@ -37,12 +37,21 @@ _legacy_forward = PolicyWrapper.forward
 class RowInputs:
     """A tensordict's observation as the inputs of a decision."""
 
-    def __init__(self, tensordict: Any, sent: dict[str, Tensor], settings: Settings) -> None:
+    def __init__(
+        self,
+        tensordict: Any,
+        sent: dict[str, Tensor],
+        settings: Settings,
+        networks: Any,
+        *,
+        one_by_one: bool,
+    ) -> None:
         self.own = tensordict["self_state"]
         self.objects = tensordict["objects_state"]
         self.absent = tensordict["objects_mask"].unsqueeze(-1) < 0.5
         self._noise = sent.get("noise")
-        self.is_exact, self.is_free = settings.is_exact, settings.is_free
+        self.networks, self.one_by_one = networks, one_by_one
+        self.is_free = settings.is_free
 
     def observation(self) -> Observation:
         """All rows at once."""
@@ -74,7 +83,9 @@ def forward(self: Any, tensordict: Any) -> Any:
     sent = _upload(agent, notes, draws, count, self.action_dim, waiting)
     if waiting is not None:
         tensordict.fill(sent)
-    inputs = RowInputs(tensordict, sent, notes.settings)
+    networks = networks_for(agent, notes)
+    one_by_one = asks_one_by_one(notes, networks)
+    inputs = RowInputs(tensordict, sent, notes.settings, networks, one_by_one=one_by_one)
     with torch.no_grad():
         action = _merge(agent, notes, inputs, draws, sent, count, use_eval)
     restore_training_mode(agent)
@@ -139,7 +150,7 @@ def _merge(
         chosen = chosen.unsqueeze(1).to(torch.float32)
     if not draws.random_actions:
         return chosen
-    if not inputs.is_exact:
+    if not inputs.one_by_one:
         return torch.where(sent["explores"], sent["random"], chosen)
     rows = [sent["random"][row] for row in range(count)]
     for position, row in enumerate(draws.greedy):

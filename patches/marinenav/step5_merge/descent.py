@@ -20,11 +20,12 @@ from torch import Tensor
 from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 
 from patches.marinenav.authorship import is_own_class
+from patches.marinenav.circumstances import are_plain
 from patches.marinenav.step5_merge.compiled_environment import loading
 from patches.toggle import current_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 MAX_GRADIENT_NORM = 0.5
 
@@ -40,14 +41,23 @@ def descend(loss: Tensor, network: Any, optimizer: Any, *, clears_network: bool 
     """
     parameters = parameters_of(network)
     learning = [each for each in parameters if each.requires_grad]
-    gradients = torch.autograd.grad(loss, learning, allow_unused=True)
+    found = iter(torch.autograd.grad(loss, learning, allow_unused=True))
+    gradients = [next(found) if each.requires_grad else None for each in parameters]
+    take(optimizer, parameters, gradients, clears_network=clears_network)
+
+
+def take(
+    optimizer: Any,
+    parameters: list[Tensor],
+    gradients: Sequence[Tensor | None],
+    *,
+    clears_network: bool = False,
+) -> None:
+    """Clip the gradients of a network's parameters and take its optimizer step; see `descend`."""
     if not clears_network and not _steps(optimizer, parameters):
         optimizer.zero_grad()
-    if len(learning) < len(parameters):
-        for parameter in parameters:
-            parameter.grad = None
     trained, found = [], []
-    for parameter, gradient in zip(learning, gradients, strict=True):
+    for parameter, gradient in zip(parameters, gradients, strict=True):
         parameter.grad = gradient
         if gradient is not None:
             trained.append(parameter)
@@ -59,16 +69,24 @@ def parameters_of(module: Any) -> list[Tensor]:
     """What `module.parameters()` gives for networks that share none, at a fraction of its cost."""
     found = [each for each in module._parameters.values() if each is not None]  # noqa: SLF001
     for child in module._modules.values():  # noqa: SLF001
-        found += parameters_of(child)
+        if child._modules:  # noqa: SLF001
+            found += parameters_of(child)
+        else:
+            found += [each for each in child._parameters.values() if each is not None]  # noqa: SLF001
     return found
 
 
+def have_only_layers(*networks: Any) -> bool:
+    """Whether networks have no parameters besides those of their layers."""
+    return not any(network._parameters for network in networks)  # noqa: SLF001
+
+
 @torch.no_grad()
-def scale_of(gradients: list[Tensor]) -> Tensor:
-    """What gradients are multiplied by so that their common norm is at most `MAX_GRADIENT_NORM`."""
+def scale_of(gradients: list[Tensor], largest: float = MAX_GRADIENT_NORM) -> Tensor:
+    """What gradients are multiplied by so that their common norm is at most the largest."""
     norms = torch._foreach_norm(gradients, 2.0)  # noqa: SLF001  # what clip_grad_norm_ calls
     total = torch.linalg.vector_norm(torch.stack(norms), 2.0)
-    return torch.clamp(MAX_GRADIENT_NORM / (total + 1e-6), max=1.0)
+    return torch.clamp(largest / (total + 1e-6), max=1.0)
 
 
 @torch.no_grad()
@@ -119,33 +137,17 @@ def _step_compiled(
         (parameter, gradient, state["exp_avg"], state["exp_avg_sq"], state["step"])
         for parameter, gradient, state in zip(trained, gradients, states, strict=True)
     ]
-    if not _are_plain(chain.from_iterable(tensors)):
+    if not are_plain(chain.from_iterable(tensors)):
         return False
     numbers = group["betas"], group["eps"], group["lr"]
     settings = current_settings()
     if settings is not None and settings.is_free:
         kernels.descend_freely(*numbers, MAX_GRADIENT_NORM, tensors)
         return True
-    scale = float(scale_of(gradients))
-    # A norm that is infinite or no number: signs of the latter are torch's to choose.
-    if not scale > 0.0:
-        return False
-    kernels.adam(*numbers, scale, tensors)
-    return True
+    has_stepped: bool = kernels.adam(*numbers, MAX_GRADIENT_NORM, tensors)
+    return has_stepped
 
 
-def _are_plain(tensors: Iterable[Tensor]) -> bool:
-    """Whether tensors are ordinary memory of the host, and nobody listens to what is done with them."""
-    return not torch._C._len_torch_dispatch_stack() and all(  # noqa: SLF001  # no public name
-        each.is_cpu
-        and each.dtype is torch.float32
-        and each.is_contiguous()
-        and type(each) in _ORDINARY
-        for each in tensors
-    )
-
-
-_ORDINARY = frozenset({Tensor, torch.nn.Parameter})
 _OF_OPTIMIZERS = frozenset({"step", "zero_grad"})
 
 
@@ -183,7 +185,7 @@ def soft_update(agent: Any) -> None:
     kernels = loading.kernels(loading.DESCENT)
     if (
         kernels is None
-        or not _are_plain((*targets, *locals_))
+        or not are_plain((*targets, *locals_))
         or not kernels.approach(targets, locals_, agent.TAU)
     ):
         approach(targets, locals_, agent.TAU)

@@ -21,7 +21,7 @@ from patches.marinenav.agents import waiting_rows
 from patches.marinenav.observations import observation_of
 from patches.marinenav.projection import project
 from patches.marinenav.rows import OBJECTS, OWN, SEEN
-from patches.marinenav.step5_merge.descent import descend
+from patches.marinenav.step5_merge.learning import learning_for
 
 if TYPE_CHECKING:
     from patches.marinenav.agents import Notes
@@ -46,28 +46,31 @@ class Sampled:
 def train_rainbow(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
     """Cross entropy to the projected target distribution; the loss of each sample."""
     batch = sample(agent, notes)
-    network, target = agent.policy_local, agent.policy_target
     rows = _index_range(notes, agent.BATCH_SIZE)
-
-    weights = forwards.noisy_weights(network, with_noise=network.training)
-    log_probs = forwards.atom_log_probs(network, batch.states, weights)
-    chosen = log_probs[rows, batch.actions]
-    with torch.no_grad():
-        probs = forwards.atom_probs(network, batch.next_states, weights)
-        best = (agent.support.expand_as(probs) * probs).sum(2).argmax(1)
-        target.reset_noise()
-        target_weights = (
-            forwards.noisy_weights_at_once(target)
-            if target.training
-            else forwards.noisy_weights(target, with_noise=False)
-        )
-        target_probs = forwards.atom_probs(target, batch.next_states, target_weights)[rows, best]
-        projected = project(agent, notes, target_probs, batch.returns, batch.nonterminals)
-
-    loss = -torch.sum(projected * chosen, 1)
-    descend((batch.weights * loss).mean(), network, agent.optimizer, clears_network=True)
+    learning = learning_for(agent, batch.states)
+    heard = learning.hear_rainbow(agent, batch)
+    projected = _wanted(learning.networks, agent, notes, batch, rows, heard.weights)
+    loss = learning.atoms_of_rainbow(agent, batch, rows, projected, heard)
     agent.memory.update_priorities(batch.tree_indices, notes.reads.read(loss.detach()).numpy())
     return (loss,)
+
+
+@torch.no_grad()
+def _wanted(
+    networks: Any, agent: Any, notes: Notes, batch: Sampled, rows: Tensor, weights: Any
+) -> Tensor:
+    """The distribution of returns that atoms are drawn to, ``[B, 51]``."""
+    network, target = agent.policy_local, agent.policy_target
+    probs = networks.atom_probs(network, batch.next_states, weights)
+    best = (agent.support.expand_as(probs) * probs).sum(2).argmax(1)
+    target.reset_noise()
+    target_weights = (
+        forwards.noisy_weights_at_once(target)
+        if target.training
+        else forwards.noisy_weights(target, with_noise=False)
+    )
+    target_probs = networks.atom_probs(target, batch.next_states, target_weights)[rows, best]
+    return project(agent, notes, target_probs, batch.returns, batch.nonterminals)
 
 
 def sample(agent: Any, notes: Notes) -> Sampled:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from patches.marinenav import agents
-from patches.marinenav.step5_merge import compiled_environment, updates
+from patches.marinenav.step5_merge import compiled_environment, learning, updates
 from patches.replacement import Replacement
 
 _AGENT = "legacy_marinenav.policy.agent:Agent"
@@ -12,6 +12,7 @@ _ENVIRONMENT = "legacy_marinenav.marinenav_env.envs.marinenav_env:MarineNavEnv3"
 UPDATE_ROWS = (
     Replacement(_AGENT, "train", updates.train),
     Replacement(_AGENT, "soft_update", updates.soft_update),
+    Replacement(_AGENT, "compiled_networks", learning.compiled_networks, is_new=True),
 )
 ENVIRONMENT_ROWS = (
     Replacement(_ENVIRONMENT, "step", compiled_environment.step),

@@ -190,6 +190,7 @@ def _compiled_code() -> Iterator[Check]:
     parts = {
         "compiled environment": ("ENVIRONMENT", "computes in numpy arrays"),
         "compiled optimizer": ("DESCENT", "takes torch's steps"),
+        "compiled networks": ("NETWORKS", "asks torch and autograd"),
     }
     for what, (part, otherwise) in parts.items():
         is_used = is_surprising = False

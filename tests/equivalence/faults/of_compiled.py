@@ -1,4 +1,4 @@
-"""Faults in the compiled environment and in compiled steps of Adam."""
+"""Faults in the compiled environment, in compiled steps of Adam and in compiled networks."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ def _fault(module: str, **given: Any) -> Fault:
 
 def _of_descent(module: str, **given: Any) -> Fault:
     return Fault(module=f"{_FOLDER}.compiled_descent.{module}", is_compiled=True, **given)
+
+
+def _of_networks(module: str, **given: Any) -> Fault:
+    return Fault(module=f"{_FOLDER}.compiled_networks.{module}", is_compiled=True, **given)
 
 
 FAULTS = (
@@ -119,5 +123,96 @@ FAULTS = (
         old='return (found, "") if targets_agree(found) else (None, "it moves targets otherwise")',
         new='return found, ""',
         beyond_verify="here they agree",
+    ),
+    _of_descent(
+        "kernels",
+        name="gradients are clipped by a norm that is a little larger when compiled",
+        old="_norm(lanes, norms) + float32(1e-6)",
+        new="_norm(lanes, norms) + float32(1e-5)",
+        beyond_verify=_TRIED,
+    ),
+    _of_descent(
+        "kernels",
+        name="squares of zero have a root of one when compiled",
+        old="found[place] if square[place] != float32(0.0) else float32(0.0)",
+        new="found[place]",
+        beyond_verify=_TRIED,
+    ),
+    _of_networks(
+        "compiled.runner",
+        name="slopes pass rectifiers that were shut when compiled",
+        old="np.float32(0.0) if output[place] <= np.float32(0.0) else slope[place]",
+        new="slope[place]",
+        beyond_verify=_TRIED,
+    ),
+    _of_networks(
+        "compiled.row_sums",
+        name="rows are summed one after the other when compiled",
+        old="        if (row + 1) % _STEP == 0:\n",
+        new="        if row < 0:\n",
+        beyond_verify=_TRIED,
+    ),
+    _of_networks(
+        "kernels",
+        name="a shape that was never tried is trusted",
+        old="return program if keeps_bits else reference",
+        new="return program",
+        beyond_verify="here every shape agrees",
+    ),
+    _of_networks(
+        "tapes.memory",
+        name="robots of their own lie side by side",
+        old="_ALIGNMENT: Final = 16",
+        new="_ALIGNMENT: Final = 1",
+        beyond_verify=_TRIED,
+    ),
+    _of_networks(
+        "programs",
+        name="gradients are memory that is used again",
+        old="place: torch.empty_like(tensors[place]) for place in self._sloped",
+        new="place: vars(self).setdefault(str(place), torch.empty_like(tensors[place])) for place in self._sloped",
+        beyond_verify="nobody keeps gradients from one update to the next",
+    ),
+    _of_networks(
+        "learning",
+        name="the actor learns from the fractions of the critic when compiled",
+        old="_cosines(critic, inputs.fractions[2])",
+        new="_cosines(critic, inputs.fractions[1])",
+        agent="AC-IQN",
+    ),
+    _of_networks(
+        "learning",
+        name="the larger value of two critics counts when compiled",
+        old=".masked_fill_(one > other, 0)",
+        new=".masked_fill_(one < other, 0)",
+        agent="SAC",
+    ),
+    _of_networks(
+        "learning",
+        name="slopes of actions are added in another order when compiled",
+        old="(by_second + by_first, share * agent.alpha)",
+        new="(by_second * 0.5 + by_first + by_second * 0.5, share * agent.alpha)",
+        agent="SAC",
+    ),
+    _of_networks(
+        "learning",
+        name="deviations of noisy layers get the slopes of their means when compiled",
+        old="torch._foreach_mul(means, noises)",
+        new="[each.clone() for each in means]",
+        agent="Rainbow",
+    ),
+    _of_networks(
+        "learning",
+        name="losses that are no numbers are taken for numbers when compiled",
+        old="if not math.isfinite((batch.weights * loss).mean()):",
+        new="if batch is None:",
+        beyond_verify="ordinary agents have finite losses",
+    ),
+    _of_networks(
+        "forwards",
+        name="robots that are many are asked about at once in exact mode",
+        old="(self._is_exact or count <= most)",
+        new="count <= most",
+        beyond_verify="its runs have fewer robots than that",
     ),
 )

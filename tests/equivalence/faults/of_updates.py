@@ -26,8 +26,8 @@ FAULTS = (
     Fault(
         name="gradients of frozen parameters stay",
         module="marinenav.step5_merge.descent",
-        old="    if len(learning) < len(parameters):\n        for parameter in parameters:\n            parameter.grad = None\n",
-        new="",
+        old="        parameter.grad = gradient\n",
+        new="        parameter.grad = parameter.grad if gradient is None else gradient\n",
     ),
     Fault(
         name="gradients of another network's optimizer are not cleared",
@@ -50,21 +50,21 @@ FAULTS = (
     ),
     Fault(
         name="losses of the actor through yesterday's fractions",
-        module="marinenav.step5_merge.updates",
+        module="marinenav.step5_merge.by_autograd",
         old="states, inputs.fractions[2])",
         new="states, inputs.fractions[1])",
         agent="AC-IQN",
     ),
     Fault(
         name="both forwards of SAC see the same normals",
-        module="marinenav.step5_merge.updates",
+        module="marinenav.step5_merge.by_autograd",
         old="local.actor, states, inputs.normals[1]",
         new="local.actor, states, inputs.normals[0]",
         agent="SAC",
     ),
     Fault(
         name="errors of exactly one count as large",
-        module="marinenav.step5_merge.updates",
+        module="marinenav.step5_merge.by_autograd",
         old="torch.where(sizes <= 1.0,",
         new="torch.where(sizes < 1.0,",
         agent="IQN",
@@ -72,14 +72,14 @@ FAULTS = (
     ),
     Fault(
         name="the second critic learns from the first one's optimizer state",
-        module="marinenav.step5_merge.updates",
-        old="descend(critic_2_loss, local.critic_2, agent.critic_2_optimizer)",
-        new="descend(critic_2_loss, local.critic_2, agent.critic_1_optimizer)",
+        module="marinenav.step5_merge.by_autograd",
+        old='agent, f"critic_{number}_optimizer"',
+        new='agent, "critic_1_optimizer"',
         agent="SAC",
     ),
     Fault(
         name="Rainbow clears gradients of its optimizer, not of its network",
-        module="marinenav.step5_merge.rainbow_update",
+        module="marinenav.step5_merge.by_autograd",
         old=", clears_network=True)",
         new=")",
         agent="Rainbow",
@@ -87,7 +87,7 @@ FAULTS = (
     Fault(
         name="targets of Rainbow keep their noise",
         module="marinenav.step5_merge.rainbow_update",
-        old="        target.reset_noise()\n",
+        old="    target.reset_noise()\n",
         new="",
         agent="Rainbow",
     ),
@@ -116,8 +116,8 @@ FAULTS = (
     Fault(
         name="deviations of SAC are not limited",
         module="marinenav.forwards",
-        old="        actor.min_log_std,\n        actor.max_log_std,\n",
-        new="        actor.min_log_std,\n        1e9,\n",
+        old="actor.min_log_std, actor.max_log_std)",
+        new="actor.min_log_std, 1e9)",
         agent="SAC",
     ),
     Fault(

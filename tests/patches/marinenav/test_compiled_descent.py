@@ -107,12 +107,14 @@ def test_targets_move_alike(strange: float | None) -> None:
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("name", ["average", "move", "approach"])
+@pytest.mark.parametrize("name", ["scale_of", "average", "move", "approach"])
 def test_a_kernel_that_disagrees_is_not_used(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = getattr(compiled, name)
 
     def wrong(*arguments: Any) -> Any:
         *others, last = arguments
+        if name == "scale_of":
+            return inner(*arguments) * 0.999
         if name != "average":  # a size or a weight
             return inner(*others, last * np.float32(1 + 2e-7))
         result = inner(*arguments)

@@ -50,6 +50,41 @@ _fused_single: Any = intrinsic(_fused)
 
 
 @compiled
+def scale_of(lanes: int, table: Any, largest: Any) -> Any:
+    """What gradients are multiplied by so that their common norm is at most the largest.
+
+    Args:
+        lanes: Squares that torch adds up side by side.
+        table: As below.
+        largest: In single precision.
+    """
+    norms = np.empty(len(table), dtype=np.float32)
+    for row in range(len(table)):
+        norms[row] = _norm(lanes, carray(_pointer(table[row, GRADIENT]), (table[row, SIZE],)))
+    quotient = float32(1.0) / (_norm(lanes, norms) + float32(1e-6)) * largest
+    return min(quotient, float32(1.0))
+
+
+@compiled
+def _norm(lanes: int, numbers: Any) -> Any:
+    """The root of a sum of squares; what does not fill a vector comes last, four and then one at a time."""
+    sums = np.zeros(lanes, dtype=np.float32)
+    end = len(numbers) // lanes * lanes
+    for begin in range(0, end, lanes):
+        for lane in range(lanes):
+            sums[lane] += numbers[begin + lane] * numbers[begin + lane]
+    total = sums[0]
+    for lane in range(1, lanes):
+        total += sums[lane]
+    fours = end + (len(numbers) - end) // 4 * 4
+    for place in range(end, fours):
+        total += numbers[place] * numbers[place]
+    for place in range(fours, len(numbers)):
+        total = _fused_single(numbers[place], numbers[place], total)
+    return np.sqrt(total)
+
+
+@compiled
 def average(
     forms: Any, table: Any, scale: Any, weight: Any, decay: Any, rest: Any, counts: Any, squares: Any
 ) -> None:  # fmt: skip
@@ -63,7 +98,7 @@ def average(
         decay: Of the squares.
         rest: Weight of a new square.
         counts: (n,), written to the steps' tensors.
-        squares: Written: the squares of all tensors, one after the other.
+        squares: Written: the squares of all tensors, one after the other, with ones for zeros.
     """
     fuses_averages, fuses_squares = forms
     begin = 0
@@ -86,7 +121,8 @@ def average(
             else:
                 second = square[place] * decay + rest * slope * slope
             square[place] = second
-            copy[place] = second
+            # Roots of zeros take torch's library ten times as long as others; `move` knows them without it.
+            copy[place] = second if second != float32(0.0) else float32(1.0)
         begin += length
 
 
@@ -96,7 +132,7 @@ def move(table: Any, roots: Any, corrections: Any, epsilon: Any, sizes: Any) -> 
 
     Args:
         table: As above.
-        roots: Of the squares of all tensors, one after the other.
+        roots: Of the squares of all tensors, one after the other; those of zeros are not looked at.
         corrections: (n,), roots are divided by them.
         epsilon: Then added.
         sizes: (n,), what the average is multiplied by.
@@ -106,10 +142,12 @@ def move(table: Any, roots: Any, corrections: Any, epsilon: Any, sizes: Any) -> 
         length = table[row, SIZE]
         parameter = carray(_pointer(table[row, PARAMETER]), (length,))
         mean = carray(_pointer(table[row, AVERAGE]), (length,))
-        root = roots[begin : begin + length]
+        square = carray(_pointer(table[row, SQUARE]), (length,))
+        found = roots[begin : begin + length]
         correction, size = corrections[row], sizes[row]
         for place in range(length):
-            parameter[place] += size * mean[place] / (root[place] / correction + epsilon)
+            root = found[place] if square[place] != float32(0.0) else float32(0.0)
+            parameter[place] += size * mean[place] / (root / correction + epsilon)
         begin += length
 
 
@@ -177,7 +215,7 @@ def descend_freely(
             parameter[place] += size * first / (np.sqrt(second) / correction + epsilon)
 
 
-ENTRIES: tuple[Any, ...] = (average, move, approach, descend_freely)
+ENTRIES: tuple[Any, ...] = (scale_of, average, move, approach, descend_freely)
 """What is called from Python, and therefore cached."""
 
 
@@ -186,23 +224,39 @@ class Kernels(NamedTuple):
 
     forms: tuple[bool, bool]
     """See `average`."""
+    lanes: int = 8
+    """See `scale_of`."""
 
     def adam(
         self,
         betas: tuple[float, float],
         epsilon: float,
         rate: float,
-        scale: float,
+        largest: float,
         tensors: Sequence[tuple[Tensor, ...]],
-    ) -> None:
-        """Take a step; tensors are a parameter, its gradient, average, square and count each."""
+    ) -> bool:
+        """Clip to the largest norm and take a step; return whether that was done.
+
+        It is not where the norm is infinite or no number: signs of the latter are torch's to choose.
+
+        Args:
+            betas: Of the averages.
+            epsilon: Added to roots.
+            rate: Of learning.
+            largest: What the common norm of the gradients may be.
+            tensors: A parameter, its gradient, average, square and count each.
+        """
         table, weights, counts, corrections, sizes = _numbers_of(betas, rate, tensors)
+        scale = scale_of(self.lanes, table, np.float32(largest))
+        if not scale > 0.0:
+            return False
         squares = torch.empty(int(table[:, SIZE].sum()), dtype=torch.float32, device="cpu")
         average(self.forms, table, np.float32(scale), *weights, counts, squares.numpy())
         roots = squares.sqrt_()  # by torch, whose roots are not those that are nearest
         move(table, roots.numpy(), corrections, np.float32(epsilon), sizes)
         for each in tensors:
             increment_version(each)
+        return True
 
     def descend_freely(
         self,

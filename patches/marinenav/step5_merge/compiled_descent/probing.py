@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import torch
@@ -13,15 +14,18 @@ from patches.marinenav.step5_merge.compiled_descent.kernels import Kernels
 LENGTHS = (1, 2, 7, 8, 9, 25, 31, 32, 33, 63, 100, 3001, 40_000)
 """Remainders of vectors of any width, and more than one thread takes at a time."""
 STEPS = 3
-_SCALES = (1.0, 0.37)
+_LANES = (8, 16, 4)
+"""Of vectors with 256, 512 and 128 bits."""
+_NORMS = (1e9, 0.5)
+"""Largest ones: gradients stay as they are, or are scaled."""
 _BETAS, _EPSILON = (0.9, 0.999), 1e-8
 _EDGES = (0.0, -0.0, 1e-45, -1e-38, 1e-20, 1.0, -3e4)
 
 
 def try_kernels() -> tuple[Kernels | None, str]:
     """Return compiled functions that agree, or why there are none."""
-    for forms in ((True, True), (True, False), (False, True), (False, False)):
-        found = Kernels(forms)
+    for forms in product(((True, True), (True, False), (False, True), (False, False)), _LANES):
+        found = Kernels(*forms)
         if steps_agree(found):
             return (found, "") if targets_agree(found) else (None, "it moves targets otherwise")
     return None, "it takes other steps than torch's Adam"
@@ -41,17 +45,17 @@ def stepped(kernels: Kernels) -> tuple[list[tuple[Tensor, ...]], list[tuple[Tens
             gradient = _numbers(len(ours[0]), random)
             ours[1].copy_(gradient)
             others[1].copy_(gradient)
-        scale, rate = _SCALES[number % len(_SCALES)], 1e-4 * (1 + number)
-        kernels.adam(_BETAS, _EPSILON, rate, scale, compiled)
-        _plain_step(rate, scale, plain)
+        largest, rate = _NORMS[number % len(_NORMS)], 1e-4 * (1 + number)
+        kernels.adam(_BETAS, _EPSILON, rate, largest, compiled)
+        _plain_step(rate, largest, plain)
     return compiled, plain
 
 
-def _plain_step(rate: float, scale: float, tensors: list[tuple[Tensor, ...]]) -> None:
+def _plain_step(rate: float, largest: float, tensors: list[tuple[Tensor, ...]]) -> None:
     parameters, gradients, averages, squares, counts = (
         list(each) for each in zip(*tensors, strict=True)
     )
-    torch._foreach_mul_(gradients, torch.tensor(scale, device="cpu", dtype=torch.float32))
+    torch._foreach_mul_(gradients, descent.scale_of(gradients, largest))
     group = {"betas": _BETAS, "eps": _EPSILON, "lr": rate}
     states = [
         {"step": count, "exp_avg": average, "exp_avg_sq": square}

@@ -30,6 +30,7 @@ def prepare() -> None:
     """Compile what will be needed, or read it from the cache, and try it: no step is to wait for that."""
     loading.verdict()
     loading.verdict(loading.DESCENT)
+    loading.verdict(loading.NETWORKS)
 
 
 def step(self: Any, actions: Sequence[Any], is_continuous_action: bool = True) -> tuple[Any, ...]:

@@ -28,12 +28,22 @@ from patches.marinenav.step5_merge.compiled_environment.compiled import (
     noise,
 )
 from patches.marinenav.step5_merge.compiled_environment.compiled import encounters as meeting
+from patches.marinenav.step5_merge.compiled_networks.compiled import (
+    product,
+    quantile_slopes,
+    row_sums,
+    runner,
+)
+from patches.marinenav.step5_merge.compiled_networks.tapes import operations
 from patches.marinenav.step5_merge.vector_environment import coefficients, encounters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_SOURCES = (arithmetic, coefficients, descent, encounters, looking, meeting, motion, noise, tables)
+_SOURCES = (
+    arithmetic, coefficients, descent, encounters, looking, meeting, motion, noise, operations, product,
+    quantile_slopes, row_sums, runner, tables,
+)  # fmt: skip
 """What compiled code is made of, constants included."""
 _PACKAGES = ("numba", "llvmlite", "numpy")
 

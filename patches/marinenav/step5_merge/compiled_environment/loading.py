@@ -29,6 +29,7 @@ ENVIRONMENT: Final = Part(
     f"{_STEP}.compiled_environment", "The environment is computed in numpy arrays"
 )
 DESCENT: Final = Part(f"{_STEP}.compiled_descent", "Steps of optimizers are taken by torch")
+NETWORKS: Final = Part(f"{_STEP}.compiled_networks", "Networks are computed by torch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""What numba compiles: it goes through tapes, and nothing of it knows a network."""

@@ -1,0 +1,208 @@
+"""Compiled: goes through a tape of operations on addresses.
+
+Removes:  a call through Python, the dispatcher and autograd, and memory of its own, per layer and operation
+Keeps:    every product: the same function of the same library with the same arguments as torch calls it with, for
+          operands that begin where torch's would; sums in torch's order; all else has only one right result
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import carray, types
+from numba.extending import intrinsic
+
+from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import compiled
+from patches.marinenav.step5_merge.compiled_networks.compiled.product import sgemm
+from patches.marinenav.step5_merge.compiled_networks.compiled.row_sums import sum_rows
+from patches.marinenav.step5_merge.compiled_networks.tapes.operations import (
+    ADD,
+    COPY,
+    JOIN,
+    PART,
+    PRODUCT,
+    RECTIFY,
+    RECTIFY_BACK,
+    SPREAD,
+    SUM,
+    TIMES,
+    TIMES_SUM,
+)
+
+SCALARS = np.array([0.0, 1.0], dtype=np.float32)
+"""What products are told by address to multiply by: what was there before, and themselves."""
+
+
+def _pointer_to(kind: Any) -> Any:
+    def as_pointer(_context: Any, _address: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(sig.return_type))
+
+        return types.CPointer(kind)(types.int64), generate
+
+    return intrinsic(as_pointer)
+
+
+_numbers_at: Any = _pointer_to(types.float32)
+_flags_at: Any = _pointer_to(types.uint8)
+
+
+@compiled
+def run(  # noqa: C901, PLR0912 - a branch for each operation, and compiled
+    lanes: int, tape: Any, addresses: Any, strides: Any, groups: int, scalars: Any
+) -> None:
+    """Go through a tape for each of several groups.
+
+    Args:
+        lanes: Numbers that torch adds up side by side.
+        tape: (n, 12), see `operations`.
+        addresses: (slots,), where the memory of the first group begins.
+        strides: (slots,), bytes from one group to the next.
+        groups: How many there are.
+        scalars: 0 and 1, which products are told by address.
+    """
+    here, one = tape.ctypes.data, scalars.ctypes.data + 4
+    width = tape.shape[1] * 8
+    for group in range(groups):
+        for row in range(len(tape)):
+            kind = tape[row, 0]
+            first = addresses[tape[row, 1]] + group * strides[tape[row, 1]]
+            second = addresses[tape[row, 2]] + group * strides[tape[row, 2]]
+            third = addresses[tape[row, 3]] + group * strides[tape[row, 3]]
+            if kind == PRODUCT:
+                # The tape's own numbers are what the product's arguments point to.
+                start = here + row * width
+                sgemm(
+                    start + 32, start + 40, start + 48, start + 56, start + 64, one,
+                    second, start + 72, third, start + 80,
+                    scalars.ctypes.data + 4 * tape[row, 11], first, start + 48,
+                )  # fmt: skip
+            elif kind == SPREAD:
+                _spread(first, second, tape[row, 4], tape[row, 5])
+            elif kind == RECTIFY:
+                _rectify(first, second, tape[row, 4])
+            elif kind == RECTIFY_BACK:
+                _rectify_back(first, second, third, tape[row, 4])
+            elif kind == JOIN:
+                _join(first, second, third, addresses[tape[row, 4]] + group * strides[tape[row, 4]],
+                      tape[row, 5], tape[row, 6], tape[row, 7], tape[row, 8])  # fmt: skip
+            elif kind == PART:
+                _part(first, second, third, addresses[tape[row, 4]] + group * strides[tape[row, 4]],
+                      tape[row, 5], tape[row, 6], tape[row, 7], tape[row, 8])  # fmt: skip
+            elif kind == TIMES:
+                _times(first, second, third, tape[row, 4], tape[row, 5], tape[row, 6])
+            elif kind == TIMES_SUM:
+                _times_sum(first, second, third, tape[row, 4], tape[row, 5], tape[row, 6])
+            elif kind == SUM:
+                _sum(first, second, tape[row, 4], tape[row, 5], lanes)
+            elif kind == ADD:
+                _add(first, second, tape[row, 4])
+            elif kind == COPY:
+                _copy(first, second, tape[row, 4])
+
+
+@compiled
+def _spread(to: int, bias: int, rows: int, width: int) -> None:
+    target, source = carray(_numbers_at(to), (rows, width)), carray(_numbers_at(bias), (width,))
+    for row in range(rows):
+        for place in range(width):
+            target[row, place] = source[place]
+
+
+@compiled
+def _rectify(to: int, source: int, length: int) -> None:
+    # Not in place: that would be done number by number.
+    target, numbers = carray(_numbers_at(to), (length,)), carray(_numbers_at(source), (length,))
+    for place in range(length):
+        # What is no number stays, and so does a zero's sign.
+        target[place] = max(numbers[place], np.float32(0.0))
+
+
+@compiled
+def _rectify_back(to: int, slopes: int, outputs: int, length: int) -> None:
+    target, slope = carray(_numbers_at(to), (length,)), carray(_numbers_at(slopes), (length,))
+    output = carray(_numbers_at(outputs), (length,))
+    for place in range(length):
+        target[place] = np.float32(0.0) if output[place] <= np.float32(0.0) else slope[place]
+
+
+@compiled
+def _join(to: int, own: int, objects: int, absent: int, rows: int, first: int, count: int, each: int) -> None:  # fmt: skip
+    width = first + count * each
+    target, mine = carray(_numbers_at(to), (rows, width)), carray(_numbers_at(own), (rows, first))
+    others = carray(_numbers_at(objects), (rows, count, each))
+    missing = carray(_flags_at(absent), (rows, count))
+    for row in range(rows):
+        for place in range(first):
+            target[row, place] = mine[row, place]
+        for thing in range(count):
+            begin = first + thing * each
+            if missing[row, thing]:
+                target[row, begin : begin + each] = np.float32(0.0)
+            else:
+                for place in range(each):
+                    target[row, begin + place] = others[row, thing, place]
+
+
+@compiled
+def _part(slopes: int, own: int, objects: int, absent: int, rows: int, first: int, count: int, each: int) -> None:  # fmt: skip
+    width = first + count * each
+    slope, mine = (
+        carray(_numbers_at(slopes), (rows, width)),
+        carray(_numbers_at(own), (rows, first)),
+    )
+    others = carray(_numbers_at(objects), (rows, count, each))
+    missing = carray(_flags_at(absent), (rows, count))
+    for row in range(rows):
+        for place in range(first):
+            mine[row, place] = slope[row, place]
+        for thing in range(count):
+            begin = first + thing * each
+            if missing[row, thing]:
+                others[row, thing, :] = np.float32(0.0)
+            else:
+                for place in range(each):
+                    others[row, thing, place] = slope[row, begin + place]
+
+
+@compiled
+def _times(to: int, once: int, often: int, rows: int, times: int, width: int) -> None:
+    target = carray(_numbers_at(to), (rows, times, width))
+    factor = carray(_numbers_at(once), (rows, width))
+    other = carray(_numbers_at(often), (rows, times, width))
+    for row in range(rows):
+        for time in range(times):
+            for place in range(width):
+                target[row, time, place] = factor[row, place] * other[row, time, place]
+
+
+@compiled
+def _times_sum(to: int, slopes: int, often: int, rows: int, times: int, width: int) -> None:
+    total = carray(_numbers_at(to), (rows, width))
+    slope = carray(_numbers_at(slopes), (rows, times, width))
+    other = carray(_numbers_at(often), (rows, times, width))
+    for row in range(rows):
+        total[row, :] = np.float32(0.0)
+        for time in range(times):
+            for place in range(width):
+                total[row, place] += slope[row, time, place] * other[row, time, place]
+
+
+@compiled
+def _sum(to: int, source: int, rows: int, width: int, lanes: int) -> None:
+    sum_rows(carray(_numbers_at(to), (width,)), carray(_numbers_at(source), (rows, width)), lanes)
+
+
+@compiled
+def _add(to: int, more: int, length: int) -> None:
+    target, source = carray(_numbers_at(to), (length,)), carray(_numbers_at(more), (length,))
+    for place in range(length):
+        target[place] += source[place]
+
+
+@compiled
+def _copy(to: int, source: int, length: int) -> None:
+    target, numbers = carray(_numbers_at(to), (length,)), carray(_numbers_at(source), (length,))
+    for place in range(length):
+        target[place] = numbers[place]

@@ -1,0 +1,117 @@
+"""The networks' forwards by compiled code, where nobody asks for gradients.
+
+Replaces: patches.marinenav.forwards, function by function, for ordinary memory of the host
+Removes:  a call per operation, and products that are made robot by robot from Python
+Keeps:    every bit, see `runner`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from patches.blocks.row_products import MOST_GROUPS
+from patches.marinenav import forwards
+from patches.marinenav.step5_merge.compiled_networks import kinds
+from patches.marinenav.step5_merge.compiled_networks.kernels import Kernels, Sizes, seen_by
+from patches.marinenav.step5_merge.compiled_networks.learning import Learning
+from patches.marinenav.step5_merge.descent import parameters_of
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from patches.marinenav.observations import Observation
+    from patches.marinenav.step5_merge.compiled_networks.kinds import Kind
+
+
+class Forwards:
+    """What networks answer.
+
+    Args:
+        kernels: Compiled functions.
+        is_exact: Whether robots of their own keep their bits however many they are.
+    """
+
+    def __init__(self, kernels: Kernels, *, is_exact: bool = False) -> None:
+        self.kernels = kernels
+        self.learning = Learning(self)
+        self._is_exact = is_exact
+
+    def exactly(self) -> Forwards:
+        """The same with every bit."""
+        return Forwards(self.kernels, is_exact=True)
+
+    def deterministic_actions(self, actor: Any, seen: Observation) -> Tensor:
+        """Actions of AC-IQN and DDPG, ``[B, 2]``."""
+        (values,) = self._ask(kinds.ACTOR, actor, seen, most=forwards.MOST_ACTING)
+        return forwards.squash(actor, values)
+
+    def sampled_actions(self, actor: Any, seen: Observation, normals: Tensor) -> Tensor:
+        """Actions of SAC for given standard normals, ``[B, 2]``."""
+        mean, log_std = self._distribution(actor, seen)
+        return forwards.sample(actor, mean, log_std, normals)
+
+    def sampled_actions_with_log_probs(
+        self, actor: Any, seen: Observation, normals: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Actions of SAC ``[B, 2]`` and their log-probabilities ``[B, 1]``."""
+        mean, log_std = self._distribution(actor, seen)
+        return forwards.sample_with_log_probs(actor, mean, log_std, normals)
+
+    def _distribution(self, actor: Any, seen: Observation) -> list[Tensor]:
+        return self._ask(kinds.SAMPLING_ACTOR, actor, seen, most=forwards.MOST_ACTING)
+
+    def critic_values(self, critic: Any, seen: Observation, actions: Tensor) -> Tensor:
+        """Values of DDPG's and SAC's critics, ``[B, 1]``."""
+        (values,) = self._ask(kinds.CRITIC, critic, seen, actions)
+        return values
+
+    def critic_quantiles(
+        self, critic: Any, seen: Observation, taus: Tensor, actions: Tensor
+    ) -> Tensor:
+        """Quantiles of AC-IQN's critic, ``[B, T]``."""
+        cosines = torch.cos(taus * critic.pis)
+        (quantiles,) = self._ask(kinds.QUANTILE_CRITIC, critic, seen, cosines, actions)
+        return quantiles.view(taus.shape[:2])
+
+    def all_quantiles(self, network: Any, seen: Observation, taus: Tensor) -> Tensor:
+        """Quantiles of IQN, ``[B, T, 25]``."""
+        cosines = torch.cos(taus * network.pis)
+        (quantiles,) = self._ask(kinds.QUANTILE_VALUES, network, seen, cosines)
+        return quantiles.view(*taus.shape[:2], -1)
+
+    def action_values(self, network: Any, seen: Observation) -> Tensor:
+        """Values of DQN, ``[B, 25]``."""
+        (values,) = self._ask(kinds.VALUES, network, seen)
+        return values
+
+    def atom_probs(self, network: Any, seen: Observation, weights: forwards.Weights) -> Tensor:
+        """Probabilities of Rainbow's atoms, ``[B, 25, 51]``."""
+        parameters = kinds.stream_parameters(network, weights)
+        value, advantage = self._answer(kinds.STREAMS, parameters, seen)
+        return torch.softmax(forwards.duel(network, value, advantage), dim=2)
+
+    def _ask(
+        self,
+        kind: Kind,
+        network: Any,
+        seen: Observation,
+        *inputs: Tensor,
+        most: int = MOST_GROUPS,
+    ) -> list[Tensor]:
+        return self._answer(kind, parameters_of(network), seen, *inputs, most=most)
+
+    def _answer(
+        self,
+        kind: Kind,
+        parameters: list[Tensor],
+        seen: Observation,
+        *inputs: Tensor,
+        most: int = MOST_GROUPS,
+    ) -> list[Tensor]:
+        count = len(seen.own)
+        fractions = inputs[0].shape[1] if kinds.COSINES in kind.layers else 1
+        is_grouped = seen.own.dim() == 3 and (self._is_exact or count <= most)
+        sizes = Sizes(1, fractions, count) if is_grouped else Sizes(count, fractions)
+        return self.kernels.answer(kind, parameters, (*seen_by(seen), *inputs), sizes)

@@ -1,0 +1,141 @@
+"""What compiled code offers: answers of networks, and how losses change with their parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+
+from patches.marinenav.step5_merge.compiled_networks.compiled import runner
+from patches.marinenav.step5_merge.compiled_networks.compiled.quantile_slopes import quantile_slopes
+from patches.marinenav.step5_merge.compiled_networks.programs import Asked, Program
+from patches.marinenav.step5_merge.compiled_networks.reference import Reference
+from patches.marinenav.step5_merge.compiled_networks.tapes.network import Network
+from patches.marinenav.step5_merge.compiled_networks.trying import agree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+    from patches.marinenav.observations import Observation
+    from patches.marinenav.step5_merge.compiled_networks.kinds import Kind
+
+ENTRIES: tuple[Any, ...] = (runner.run, quantile_slopes)
+"""What is called from Python, and therefore cached."""
+
+
+NOTHING, PARAMETERS, LAST_INPUT = "nothing", "parameters", "last input"
+"""What slopes are wanted of."""
+
+
+class Sizes(NamedTuple):
+    """Of what a network is asked about."""
+
+    batch: int
+    fractions: int = 1
+    groups: int = 1
+    """How many batches, each answered as if it were alone."""
+
+
+def seen_by(observation: Observation) -> tuple[Tensor, Tensor, Tensor]:
+    """What networks are given of an observation with objects."""
+    own, objects, absent = observation
+    assert objects is not None, "without objects there are other gradients"
+    assert absent is not None, "objects come with their mask"
+    return own, objects, absent
+
+
+class Kernels:
+    """Compiled functions that round as this machine's torch does.
+
+    Args:
+        lanes: Numbers that torch adds up side by side.
+    """
+
+    def __init__(self, lanes: int) -> None:
+        self.lanes = lanes
+        self._programs: dict[Any, Asked] = {}
+
+    def answer(
+        self, kind: Kind, parameters: Sequence[Tensor], inputs: Sequence[Tensor], sizes: Sizes
+    ) -> list[Tensor]:
+        """What a network makes of inputs; nothing is kept for a way back."""
+        program = self._program(kind, parameters, sizes, NOTHING)
+        outputs, space = program.forward((*parameters, *inputs))
+        program.give_back(space)
+        return outputs
+
+    def learn(
+        self,
+        kind: Kind,
+        parameters: Sequence[Tensor],
+        inputs: Sequence[Tensor],
+        sizes: Sizes,
+        wanted: str,
+    ) -> Answer:
+        """The same, with the way back to slopes of parameters, or of the input that was given last."""
+        program = self._program(kind, parameters, sizes, wanted)
+        tensors = (*parameters, *inputs)
+        return Answer(program, tensors, *program.forward(tensors))
+
+    def quantile_slopes(self, targets: Tensor, quantiles: Tensor, taus: Tensor) -> Tensor:
+        """How the quantile Huber loss changes with quantiles ``[B, T]``; targets are ``[B, 1, M]``."""
+        batch, count = targets.shape[0], targets.shape[-1]
+        slopes = torch.empty_like(quantiles)
+        # Means are divided one after the other, the last one first.
+        part = np.float32(1.0) / np.float32(batch) / np.float32(count)
+        quantile_slopes(
+            targets.view(batch, count).numpy(), quantiles.numpy(), taus.view_as(quantiles).numpy(),
+            part, self.lanes, slopes.numpy(),
+        )  # fmt: skip
+        return slopes
+
+    def _program(
+        self, kind: Kind, parameters: Sequence[Tensor], sizes: Sizes, wanted: str
+    ) -> Asked:
+        shapes = tuple([each.shape for each in parameters[::2]])
+        key = (kind, shapes, sizes, wanted, torch.get_num_threads())
+        found = self._programs.get(key)
+        if found is None:
+            found = self._programs[key] = self.tried(kind, shapes, sizes, wanted)
+        return found
+
+    def tried(
+        self, kind: Kind, shapes: Sequence[tuple[int, ...]], sizes: Sizes, wanted: str
+    ) -> Asked:
+        """A program if it gives torch's bits for these shapes, else torch itself."""
+        network = Network(zip(kind.layers, shapes, strict=True), is_grouped=sizes.groups > 1)
+        kind.draw(network, sizes.batch, sizes.fractions)
+        slots = _slots(network, wanted)
+        program = Program(network, slots, sizes.groups, self.lanes)
+        reference = Reference(network, slots, sizes.groups)
+        keeps_bits = agree(
+            program, reference, network, groups=sizes.groups, learns=wanted != NOTHING
+        )
+        return program if keeps_bits else reference
+
+
+def _slots(network: Network, wanted: str) -> frozenset[int]:
+    if wanted == NOTHING:
+        return frozenset()
+    if wanted == PARAMETERS:
+        return frozenset(network.parameters)
+    return frozenset(network.given[-1:])
+
+
+class Answer:
+    """What a network said, and what is needed to learn from it; once."""
+
+    def __init__(
+        self, program: Asked, tensors: Sequence[Tensor], outputs: list[Tensor], space: Any
+    ) -> None:
+        self.outputs = outputs
+        self._program, self._tensors, self._space = program, tensors, space
+
+    def slopes(self, *slopes: Tensor) -> list[Tensor]:
+        """How a loss changes with what is wanted, for how it changes with the outputs."""
+        found = self._program.backward(self._tensors, slopes, self._space)
+        self._program.give_back(self._space)
+        return found

@@ -1,0 +1,300 @@
+"""One network after the other learns from a batch, by compiled code.
+
+Replaces: by_autograd, function by function, for ordinary memory of the host
+Removes:  autograd's graph and engine, a call per operation of a network and of its way back
+Keeps:    every product and sum that reaches a loss or a parameter, in its order
+
+Losses that are no numbers, or infinite, are left to autograd: what is no number has a sign that is torch's to choose.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+import torch
+from torch import Tensor
+from torch.nn.functional import mse_loss, smooth_l1_loss
+
+from patches.marinenav import forwards
+from patches.marinenav.step5_merge import by_autograd
+from patches.marinenav.step5_merge.by_autograd import Heard
+from patches.marinenav.step5_merge.compiled_networks import kinds
+from patches.marinenav.step5_merge.compiled_networks.kernels import (
+    LAST_INPUT,
+    PARAMETERS,
+    Sizes,
+    seen_by,
+)
+from patches.marinenav.step5_merge.descent import parameters_of, take
+
+if TYPE_CHECKING:
+    from patches.marinenav.batches import UpdateInputs
+    from patches.marinenav.observations import Observation
+    from patches.marinenav.step5_merge.compiled_networks.forwards import Forwards
+    from patches.marinenav.step5_merge.compiled_networks.kernels import Answer
+    from patches.marinenav.step5_merge.compiled_networks.kinds import Kind
+    from patches.marinenav.step5_merge.rainbow_update import Sampled
+
+_MEAN: Final = 1
+"""Torch's number of losses that are means."""
+_mse_back: Any = torch.ops.aten.mse_loss_backward
+_smooth_l1_back: Any = torch.ops.aten.smooth_l1_loss_backward
+_log_softmax_back: Any = torch.ops.aten._log_softmax_backward_data  # noqa: SLF001  # no public name
+
+
+class Learning:
+    """Compiled functions under the names of `by_autograd`."""
+
+    def __init__(self, networks: Forwards) -> None:
+        self.networks = networks
+
+    @torch.no_grad()
+    def critic_of_ac_iqn(
+        self, agent: Any, inputs: UpdateInputs, states: Observation, wanted: Tensor
+    ) -> Tensor:
+        """Quantiles of the actions that were taken; the loss."""
+        critic, taus = agent.policy_local.critic, inputs.fractions[1]
+        answer = self._learn(
+            kinds.QUANTILE_CRITIC, critic, states, _cosines(critic, taus), inputs.actions()
+        )
+        quantiles = answer.outputs[0].view(taus.shape[:2])
+        loss = by_autograd.quantile_huber_loss(wanted, quantiles.unsqueeze(-1), taus)
+        if not math.isfinite(loss):
+            return _with_autograd(by_autograd.critic_of_ac_iqn, agent, inputs, states, wanted)
+        slopes = self.networks.kernels.quantile_slopes(wanted, quantiles, taus)
+        take(agent.critic_optimizer, parameters_of(critic), answer.slopes(slopes))
+        return loss
+
+    @torch.no_grad()
+    def actor_of_ac_iqn(self, agent: Any, inputs: UpdateInputs, states: Observation) -> Tensor:
+        """Actions whose quantiles are higher; the loss."""
+        critic = agent.policy_local.critic
+        cosines = _cosines(critic, inputs.fractions[2])
+        loss = self._raise_values(agent, kinds.QUANTILE_CRITIC, states, cosines)
+        if loss is None:
+            return _with_autograd(by_autograd.actor_of_ac_iqn, agent, inputs, states)
+        return loss
+
+    @torch.no_grad()
+    def critic_of_ddpg(
+        self, agent: Any, inputs: UpdateInputs, states: Observation, wanted: Tensor
+    ) -> Tensor:
+        """Values of the actions that were taken; the loss."""
+        critic = agent.policy_local.critic
+        answer = self._learn(kinds.CRITIC, critic, states, inputs.actions())
+        (values,) = answer.outputs
+        loss = smooth_l1_loss(values, wanted)
+        if not math.isfinite(loss):
+            return _with_autograd(by_autograd.critic_of_ddpg, agent, inputs, states, wanted)
+        slopes = answer.slopes(_smooth_slopes(values, wanted))
+        take(agent.critic_optimizer, parameters_of(critic), slopes)
+        return loss
+
+    @torch.no_grad()
+    def actor_of_ddpg(self, agent: Any, inputs: UpdateInputs, states: Observation) -> Tensor:
+        """Actions whose values are higher; the loss."""
+        loss = self._raise_values(agent, kinds.CRITIC, states)
+        if loss is None:
+            return _with_autograd(by_autograd.actor_of_ddpg, agent, inputs, states)
+        return loss
+
+    def _raise_values(
+        self, agent: Any, kind: Kind, states: Observation, *inputs: Tensor
+    ) -> Tensor | None:
+        actor, critic = agent.policy_local.actor, agent.policy_local.critic
+        decided = self._learn(kinds.ACTOR, actor, states)
+        (raw,) = decided.outputs
+        judged = self._learn(
+            kind, critic, states, *inputs, forwards.squash(actor, raw), wanted=LAST_INPUT
+        )
+        (values,) = judged.outputs
+        loss = -values.view(len(raw), -1).mean()
+        if not math.isfinite(loss):
+            return None
+        (slopes,) = judged.slopes(_shares(values, -1.0))
+        slopes = slopes * actor.atan_scale / (raw * raw + 1)
+        take(agent.actor_optimizer, parameters_of(actor), decided.slopes(slopes))
+        return loss
+
+    @torch.no_grad()
+    def critic_of_sac(
+        self, agent: Any, number: int, inputs: UpdateInputs, states: Observation, wanted: Tensor
+    ) -> Tensor:
+        """Values of the actions that were taken, by the first or the second critic; the loss."""
+        critic, optimizer = by_autograd.critic_and_optimizer(agent, number)
+        answer = self._learn(kinds.CRITIC, critic, states, inputs.actions())
+        (values,) = answer.outputs
+        loss = mse_loss(values, wanted)
+        if not math.isfinite(loss):
+            return _with_autograd(by_autograd.critic_of_sac, agent, number, inputs, states, wanted)
+        slopes = _mse_back(_one(), values, wanted, _MEAN)
+        take(optimizer, parameters_of(critic), answer.slopes(slopes))
+        return loss
+
+    @torch.no_grad()
+    def actor_of_sac(self, agent: Any, inputs: UpdateInputs, states: Observation) -> Tensor:
+        """Actions whose values are higher, and not too certain; the loss."""
+        local = agent.policy_local
+        decided = self._learn(kinds.SAMPLING_ACTOR, local.actor, states)
+        mean, log_std = said = [each.detach().requires_grad_() for each in decided.outputs]
+        with torch.enable_grad():
+            actions, log_probs = forwards.sample_with_log_probs(
+                local.actor, mean, log_std, inputs.normals[1]
+            )
+        judged = [
+            self._learn(kinds.CRITIC, critic, states, actions.detach(), wanted=LAST_INPUT)
+            for critic in (local.critic_1, local.critic_2)
+        ]
+        first, second = (each.outputs[0] for each in judged)
+        loss: Tensor = (agent.alpha * log_probs.detach() - torch.min(first, second)).mean()
+        if not math.isfinite(loss):
+            return _with_autograd(by_autograd.actor_of_sac, agent, inputs, states)
+        share = _shares(first, 1.0)
+        (by_first,) = judged[0].slopes(_of_smaller(-share, first, second))
+        (by_second,) = judged[1].slopes(_of_smaller(-share, second, first))
+        # In this order: autograd comes to what was computed last first.
+        slopes = torch.autograd.grad(
+            (actions, log_probs), said, (by_second + by_first, share * agent.alpha)
+        )
+        take(agent.actor_optimizer, parameters_of(local.actor), decided.slopes(*slopes))
+        return loss
+
+    @torch.no_grad()
+    def values_of_iqn(
+        self, agent: Any, inputs: UpdateInputs, states: Observation, wanted: Tensor
+    ) -> Tensor:
+        """Quantiles of the actions that were taken; the loss."""
+        network, taus = agent.policy_local, inputs.fractions[1]
+        answer = self._learn(kinds.QUANTILE_VALUES, network, states, _cosines(network, taus))
+        everything = answer.outputs[0].view(*taus.shape[:2], -1)
+        actions = inputs.action_indices().unsqueeze(-1).expand(*taus.shape[:2], 1)
+        quantiles = everything.gather(2, actions)
+        loss = by_autograd.quantile_huber_loss(wanted, quantiles, taus)
+        if not math.isfinite(loss):
+            return _with_autograd(by_autograd.values_of_iqn, agent, inputs, states, wanted)
+        slopes = self.networks.kernels.quantile_slopes(wanted, quantiles.squeeze(2), taus)
+        chosen = torch.zeros_like(everything).scatter_add_(2, actions, slopes.unsqueeze(2))
+        take(agent.optimizer, parameters_of(network), answer.slopes(chosen))
+        return loss
+
+    @torch.no_grad()
+    def values_of_dqn(
+        self, agent: Any, inputs: UpdateInputs, states: Observation, wanted: Tensor
+    ) -> Tensor:
+        """Values of the actions that were taken; the loss."""
+        network, actions = agent.policy_local, inputs.action_indices()
+        answer = self._learn(kinds.VALUES, network, states)
+        (everything,) = answer.outputs
+        values = everything.gather(1, actions)
+        loss = smooth_l1_loss(values, wanted)
+        if not math.isfinite(loss):
+            return _with_autograd(by_autograd.values_of_dqn, agent, inputs, states, wanted)
+        slopes = _smooth_slopes(values, wanted)
+        chosen = torch.zeros_like(everything).scatter_add_(1, actions, slopes)
+        take(agent.optimizer, parameters_of(network), answer.slopes(chosen))
+        return loss
+
+    @torch.no_grad()
+    def hear_rainbow(self, agent: Any, batch: Sampled) -> Heard:
+        """Ask, with noisy weights that are computed once per update."""
+        network = agent.policy_local
+        weights = (
+            forwards.noisy_weights_at_once(network)
+            if network.training
+            else forwards.noisy_weights(network, with_noise=False)
+        )
+        answer = self.networks.kernels.learn(
+            kinds.STREAMS,
+            kinds.stream_parameters(network, weights),
+            seen_by(batch.states),
+            Sizes(len(batch.states.own)),
+            PARAMETERS,
+        )
+        together = forwards.duel(network, *answer.outputs)
+        return Heard(weights, torch.log_softmax(together, 2), answer)
+
+    @torch.no_grad()
+    def atoms_of_rainbow(
+        self, agent: Any, batch: Sampled, rows: Tensor, wanted: Tensor, heard: Heard
+    ) -> Tensor:
+        """Probabilities of the actions that were taken; the loss of each sample."""
+        network, log_probs = agent.policy_local, heard.log_probs
+        loss = -torch.sum(wanted * log_probs[rows, batch.actions], 1)
+        shares = _shares(loss, 1.0) * batch.weights
+        if not math.isfinite((batch.weights * loss).mean()):
+            return _with_autograd(_atoms_of_rainbow, agent, batch, rows, wanted)
+        chosen = torch.zeros_like(log_probs)
+        chosen.index_put_((rows, batch.actions), (-shares).unsqueeze(1) * wanted, accumulate=True)
+        slopes = _log_softmax_back(chosen, log_probs, 2, torch.float32)
+        means = (-slopes).sum(1, keepdim=True) / network.action_size
+        value, advantage = slopes.sum(1), slopes + means
+        found = heard.answer.slopes(value, advantage.view(len(loss), -1))
+        take(
+            agent.optimizer,
+            parameters_of(network),
+            _with_noise(network, found),
+            clears_network=True,
+        )
+        return loss
+
+    def _learn(
+        self,
+        kind: Kind,
+        network: Any,
+        states: Observation,
+        *inputs: Tensor,
+        wanted: str = PARAMETERS,
+    ) -> Answer:
+        fractions = inputs[0].shape[1] if kinds.COSINES in kind.layers else 1
+        sizes = Sizes(len(states.own), fractions)
+        return self.networks.kernels.learn(
+            kind, parameters_of(network), (*seen_by(states), *inputs), sizes, wanted
+        )
+
+
+def _atoms_of_rainbow(agent: Any, batch: Sampled, rows: Tensor, wanted: Tensor) -> Tensor:
+    heard = by_autograd.hear_rainbow(agent, batch)
+    return by_autograd.atoms_of_rainbow(agent, batch, rows, wanted, heard)
+
+
+def _with_noise(network: Any, slopes: list[Tensor]) -> list[Tensor | None]:
+    """Slopes of all parameters of Rainbow's network for those of its effective weights, in their order."""
+    layers = [getattr(network, name) for name in forwards.NOISY_LAYERS]
+    noises = [part for layer in layers for part in (layer.weight_epsilon, layer.bias_epsilon)]
+    means = slopes[-len(noises) :]
+    deviations: list[Any] = [None] * len(means)
+    if network.training:
+        deviations = list(torch._foreach_mul(means, noises))  # noqa: SLF001  # no public name
+    noisy = chain(*zip(means, deviations, strict=True))
+    return [*slopes[: -len(noises)], *noisy]
+
+
+def _with_autograd(learn: Any, *arguments: Any) -> Tensor:
+    with torch.enable_grad():
+        loss: Tensor = learn(*arguments)
+    return loss
+
+
+def _cosines(network: Any, taus: Tensor) -> Tensor:
+    return torch.cos(taus * network.pis)
+
+
+def _one() -> Tensor:
+    return torch.ones((), dtype=torch.float32, device="cpu")
+
+
+def _shares(values: Tensor, whole: float) -> Tensor:
+    """What a mean passes back to each of its numbers."""
+    return torch.full_like(values, whole) / values.numel()
+
+
+def _smooth_slopes(values: Tensor, wanted: Tensor) -> Tensor:
+    slopes: Tensor = _smooth_l1_back(_one(), values, wanted, _MEAN, 1.0)
+    return slopes
+
+
+def _of_smaller(slopes: Tensor, one: Tensor, other: Tensor) -> Tensor:
+    """What a minimum passes back to one of two: all if it is smaller, half if they are equal."""
+    return torch.where(one == other, slopes / 2, slopes).masked_fill_(one > other, 0)

@@ -1,0 +1,64 @@
+"""Tries compiled networks against torch's: every bit of answers and slopes has to agree."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import torch
+
+from patches.marinenav.step5_merge import by_autograd
+from patches.marinenav.step5_merge.compiled_networks import kinds
+from patches.marinenav.step5_merge.compiled_networks.compiled import product
+from patches.marinenav.step5_merge.compiled_networks.forwards import Forwards
+from patches.marinenav.step5_merge.compiled_networks.kernels import (
+    LAST_INPUT,
+    NOTHING,
+    PARAMETERS,
+    Kernels,
+    Sizes,
+)
+from patches.marinenav.step5_merge.compiled_networks.programs import Program
+
+_LANES: Final = (8, 16, 4)
+"""Of vectors with 256, 512 and 128 bits."""
+_ENCODERS: Final = ((56, 7), (40, 5))
+_CRITIC: Final = (*_ENCODERS, (128, 2), (128, 256), (128, 128), (1, 128))
+_QUANTILES: Final = (*_ENCODERS, (256, 64), (128, 256), (128, 128), (25, 128))
+_TRIED: Final = (
+    (kinds.CRITIC, _CRITIC, Sizes(64), PARAMETERS),
+    (kinds.CRITIC, _CRITIC, Sizes(64), LAST_INPUT),
+    (kinds.QUANTILE_VALUES, _QUANTILES, Sizes(64, 8), PARAMETERS),
+    (kinds.QUANTILE_VALUES, _QUANTILES, Sizes(1, 32, 5), NOTHING),
+)
+"""More is tried when it is first needed."""
+
+
+def try_kernels() -> tuple[Forwards | None, str]:
+    """Return compiled functions that agree, or why there are none."""
+    problem = product.find_product()
+    if problem:
+        return None, problem
+    for lanes in _LANES:
+        kernels = Kernels(lanes)
+        if networks_agree(kernels) and slopes_agree(kernels):
+            return Forwards(kernels), ""
+    return None, "its networks round otherwise than torch's"
+
+
+def networks_agree(kernels: Kernels) -> bool:
+    """Whether answers and slopes of a few networks have torch's bits."""
+    return all(isinstance(kernels.tried(*each), Program) for each in _TRIED)
+
+
+def slopes_agree(kernels: Kernels) -> bool:
+    """Whether slopes of quantiles are those that autograd finds."""
+    random = torch.Generator().manual_seed(0)
+    targets, quantiles, taus = (
+        torch.randn(shape, generator=random, device="cpu", dtype=torch.float32)
+        for shape in ((64, 1, 8), (64, 8), (64, 8, 1))
+    )
+    with torch.enable_grad():
+        leaf = quantiles.clone().requires_grad_()
+        loss = by_autograd.quantile_huber_loss(targets, leaf.unsqueeze(-1), taus.abs())
+    (wanted,) = torch.autograd.grad(loss, leaf)
+    return torch.equal(kernels.quantile_slopes(targets, quantiles, taus.abs()), wanted)

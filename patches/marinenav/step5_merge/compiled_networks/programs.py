@@ -1,0 +1,129 @@
+"""Tapes of a network with memory to run them in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import torch
+
+from patches.marinenav.step5_merge.compiled_networks.compiled import runner
+from patches.marinenav.step5_merge.compiled_networks.tapes.memory import BYTES
+from patches.marinenav.step5_merge.compiled_networks.tapes.operations import as_tape
+from patches.marinenav.step5_merge.compiled_networks.tapes.way_back import WayBack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+    from patches.marinenav.step5_merge.compiled_networks.tapes.memory import Piece
+    from patches.marinenav.step5_merge.compiled_networks.tapes.network import Network
+
+
+class Asked(Protocol):
+    """A network that can be asked, and learned from; what lies in between is kept in its own kind of space."""
+
+    def forward(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], Any]:
+        """Compute outputs."""
+
+    def backward(
+        self, tensors: Sequence[Tensor], slopes: Sequence[Tensor], space: Any
+    ) -> list[Tensor]:
+        """Compute slopes of what is wanted from those of outputs."""
+
+    def give_back(self, space: Any) -> None:
+        """Say that a space is not needed any more."""
+
+
+class Space:
+    """Memory of one run, and the addresses of everything that it touches."""
+
+    def __init__(self, network: Network, groups: int) -> None:
+        memory = network.memory
+        self.numbers = torch.empty(groups * memory.length, dtype=torch.float32, device="cpu")
+        self.addresses = np.zeros(memory.slots, dtype=np.int64)
+        begin = self.numbers.data_ptr()
+        for slot, offset in memory.offsets.items():
+            self.addresses[slot] = begin + BYTES * offset
+
+    def matrix(self, network: Network, piece: Piece) -> Tensor:
+        """A piece of this memory as a tensor."""
+        offset = network.memory.offsets[piece.slot]
+        return self.numbers[offset : offset + piece.length].view(piece.rows, piece.width)
+
+
+class Program:
+    """A network's tape, and the one back to the slopes of some of what it is given.
+
+    Args:
+        network: Drawn to its answers.
+        wanted: Slots of what slopes are wanted of.
+        groups: How often it is run at once.
+        lanes: Numbers that torch adds up side by side.
+    """
+
+    def __init__(self, network: Network, wanted: frozenset[int], groups: int, lanes: int) -> None:
+        self._lanes = lanes
+        self._network = network
+        self._groups = groups
+        self._spaces: list[Space] = []
+        self._tape = as_tape(network.write())
+        self._given = np.array(network.given)
+        self._outputs = np.array([each.slot for each in network.outputs])
+        self._way = WayBack(network, wanted)
+        self._tape_back = as_tape(self._way.tape)
+        self._incoming = np.array([each.slot for each in self._way.incoming])
+        self._results = np.array(list(self._way.results.values()), dtype=np.int64)
+        places = {slot: place for place, slot in enumerate(network.given)}
+        self._summed = [places[slot] for slot in self._way.sums]
+        self._sloped = [places[slot] for slot in self._way.results]
+        self._wanted = [places[slot] for slot in network.given if slot in wanted]
+        self._strides = network.strides()
+
+    def forward(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], Space]:
+        """Compute outputs, in memory of their own."""
+        space = self._spaces.pop() if self._spaces else Space(self._network, self._groups)
+        outputs = [
+            torch.empty((self._groups * each.rows, each.width), dtype=torch.float32, device="cpu")
+            for each in self._network.outputs
+        ]
+        addresses = space.addresses
+        addresses[self._given] = _begins(tensors)
+        addresses[self._outputs] = _begins(outputs)
+        self._run(self._tape, addresses)
+        return outputs, space
+
+    def backward(
+        self, tensors: Sequence[Tensor], slopes: Sequence[Tensor], space: Space
+    ) -> list[Tensor]:
+        """Slopes of what is wanted, in the order in which it is given, after a run in the same space."""
+        found: dict[int, Tensor] = {
+            place: torch.empty_like(tensors[place]) for place in self._sloped
+        }
+        addresses = space.addresses
+        addresses[self._incoming] = _begins(slopes)
+        addresses[self._results] = _begins(found.values())
+        self._run(self._tape_back, addresses)
+        for place, piece in zip(self._summed, self._way.sums.values(), strict=True):
+            found[place] = self._matrix(piece, slopes, space).sum(0)
+        return [found[place] for place in self._wanted]
+
+    def _matrix(self, piece: Piece, slopes: Sequence[Tensor], space: Space) -> Tensor:
+        is_incoming = piece in self._way.incoming
+        return (
+            slopes[self._way.incoming.index(piece)]
+            if is_incoming
+            else space.matrix(self._network, piece)
+        )
+
+    def _run(self, tape: Any, addresses: Any) -> None:
+        runner.run(self._lanes, tape, addresses, self._strides, self._groups, runner.SCALARS)
+
+    def give_back(self, space: Space) -> None:
+        """Let the next run have the memory of one that is over."""
+        self._spaces.append(space)
+
+
+def _begins(tensors: Any) -> list[int]:
+    return [each.data_ptr() for each in tensors]
