@@ -60,5 +60,6 @@ class Kernels:
         result: int = looking.look(
             tuple(self.forms), 2.0, in_robot_frame, obstacles, lookout.observers, lookout.summary,
             lookout.things, lookout.own, lookout.angles, lookout.found, lookout.gaps, lookout.numbers,
+            lookout.block,
         )  # fmt: skip
         return result

@@ -69,6 +69,7 @@ class Lookout:
         self.found = np.empty((robots * things, tables.FOUND))
         self.gaps = np.empty((2, robots * things))
         self.numbers = np.empty((2, robots * things), dtype=np.int64)
+        self.block = np.empty(tables.BLOCK)
 
 
 class Memory:

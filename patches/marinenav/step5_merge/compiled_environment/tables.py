@@ -37,3 +37,5 @@ OWN = 4
 """Goal and velocity in the robot's frame."""
 FOUND = 4
 """Position and velocity of what was found."""
+BLOCK = 64
+"""How many uniforms are drawn ahead: several at a time cost a fraction."""
