@@ -29,8 +29,8 @@ FAULTS = (
     _fault(
         "telling",
         name="seen robots are numbered among those that are under way",
-        old="[active[thing - len(obstacles)] for thing in seen[cut:]]",
-        new="[thing - len(obstacles) for thing in seen[cut:]]",
+        old="[active[thing - first] for thing in seen[cut:]]",
+        new="[thing - first for thing in seen[cut:]]",
     ),
     _fault(
         "telling",
@@ -48,14 +48,14 @@ FAULTS = (
     _fault(
         "stepping",
         name="a new hull has the coefficients of the old one",
-        old="            fleet.coefficients = None\n",
-        new="            fleet.matrices[index] = matrices\n",
+        old="        fleet.coefficients = None\n",
+        new="",
     ),
     _fault(
         "stepping",
         name="velocities of all steps are one array",
-        old="water=vessels[:, tables.WATER : tables.PROGRESS].copy()",
-        new="water=vessels[:, tables.WATER : tables.PROGRESS]",
+        old="water=vessels[:, tables.WATER : tables.VESSEL_GOAL].copy()",
+        new="water=vessels[:, tables.WATER : tables.VESSEL_GOAL]",
     ),
     _fault(
         "generators",

@@ -42,6 +42,7 @@ class Kernels:
     def advance(
         self,
         substeps: int,
+        factor: float,
         cores: Array,
         core_radius: float,
         vessels: Array,
@@ -49,8 +50,8 @@ class Kernels:
     ) -> int:
         """Call `motion.advance`."""
         result: int = motion.advance(
-            tuple(self.forms), substeps, cores, float(core_radius), vessels, coefficients.time_step,
-            coefficients.factors, coefficients.drag, coefficients.response,
+            tuple(self.forms), substeps, factor, cores, float(core_radius), vessels,
+            coefficients.time_step, coefficients.factors, coefficients.drag, coefficients.response,
             np.empty((len(cores) + _SCRATCH_ROWS, 4)),
         )  # fmt: skip
         return result

@@ -96,6 +96,21 @@ def _accelerate(
 
 
 @compiled
+def _change_thrusts(vessel: Any, factor: float, time_step: float, substeps: int) -> None:
+    """Carry out an action, within the limits of the thrusters."""
+    if factor == 0.0:
+        return
+    for side in range(2):
+        change = vessel[tables.CHANGES + side] * factor * time_step * substeps
+        thrust = vessel[tables.THRUSTS + side] + change
+        if not thrust > vessel[tables.LOWEST]:
+            thrust = vessel[tables.LOWEST]
+        if not thrust < vessel[tables.HIGHEST]:
+            thrust = vessel[tables.HIGHEST]
+        vessel[tables.THRUSTS + side] = thrust
+
+
+@compiled
 def _propel(vessel: Any, propulsion: Any) -> None:
     """Compute forces and turning moment of both thrusters in the robot frame."""
     left, right = vessel[tables.THRUSTS], vessel[tables.THRUSTS + 1]
@@ -109,6 +124,14 @@ def _propel(vessel: Any, propulsion: Any) -> None:
 
 
 @compiled
+def _is_moderate(vessel: Any) -> bool:
+    is_moderate = True
+    for value in vessel:
+        is_moderate = is_moderate and abs(value) < _LARGEST
+    return is_moderate
+
+
+@compiled
 def _distance(form: int, x: float, y: float, vessel: Any) -> float:
     x, y = vessel[tables.VESSEL_GOAL] - x, vessel[tables.VESSEL_GOAL + 1] - y
     return math.sqrt(sum_of_two(form, x, x, y, y))
@@ -116,17 +139,18 @@ def _distance(form: int, x: float, y: float, vessel: Any) -> float:
 
 @compiled
 def advance(
-    forms: Any, substeps: int, cores: Any, core_radius: float, vessels: Any, time_steps: Any,
-    factors: Any, drag: Any, response: Any, scratch: Any,
+    forms: Any, substeps: int, factor: float, cores: Any, core_radius: float, vessels: Any,
+    time_steps: Any, factors: Any, drag: Any, response: Any, scratch: Any,
 ) -> int:  # fmt: skip
     """Integrate n vessels over some substeps, in place.
 
     Args:
         forms: How products are rounded.
         substeps: Their number.
+        factor: What changes of the thrusts are multiplied with; 0.0 if the thrusts have been changed.
         cores: (C, 3), centre and circulation, which is positive if clockwise.
         core_radius: Within it the water turns like a solid.
-        vessels: (n, 18), see `tables`.
+        vessels: (n, 22), see `tables`.
         time_steps: (3, n); this and the rest as in `Coefficients`.
         factors: (54, n)
         drag: (18, n)
@@ -149,8 +173,13 @@ def advance(
         vessel = vessels[index]
         x, y, heading = vessel[0], vessel[1], vessel[2]
         before = _distance(dot, x, y, vessel)
-        water_x, water_y, yaw_rate = vessel[6], vessel[7], vessel[8]
+        water = tables.WATER
+        water_x, water_y, yaw_rate = vessel[water], vessel[water + 1], vessel[water + 2]
         time_step = time_steps[0, index]
+        vessel[tables.GROUND : tables.PROGRESS + 1] = 0.0
+        if not _is_moderate(vessel):
+            return IS_SPECIAL
+        _change_thrusts(vessel, factor, time_step, substeps)
         _propel(vessel, propulsion)
         ground_x = ground_y = ground_r = 0.0
         for _ in range(substeps):
@@ -187,10 +216,10 @@ def advance(
             water_x = sum_of_two(pair, cosine, u_r, -sine, v_r)
             water_y = sum_of_two(pair, sine, u_r, cosine, v_r)
         vessel[0], vessel[1], vessel[2] = x, y, heading
-        vessel[3], vessel[4], vessel[5] = ground_x, ground_y, ground_r
-        vessel[6], vessel[7], vessel[8] = water_x, water_y, yaw_rate
+        ground = tables.GROUND
+        vessel[ground], vessel[ground + 1], vessel[ground + 2] = ground_x, ground_y, ground_r
+        vessel[water], vessel[water + 1], vessel[water + 2] = water_x, water_y, yaw_rate
         vessel[tables.PROGRESS] = before - _distance(dot, x, y, vessel)
-        for place in range(tables.VESSEL):
-            if not abs(vessel[place]) < _LARGEST:
-                return IS_SPECIAL
+        if not _is_moderate(vessel):
+            return IS_SPECIAL
     return DONE

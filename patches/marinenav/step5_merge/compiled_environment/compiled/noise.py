@@ -89,12 +89,12 @@ def _uniform(first: Any, second: Any) -> float:
 
 
 @compiled
-def _draw_ahead(words: Any, block: Any, place: int, count: int) -> int:
+def _draw_ahead(words: Any, block: Any, place: int, count: int) -> Any:
     """Put what is left of a block first and uniforms behind it, at least one; return how many there are."""
     left = count - place
     for index in range(left):
         block[index] = block[place + index]
-    position = np.int64(words[WORDS])
+    position: Any = np.int64(words[WORDS])
     if position == WORDS - 1:
         first = words[position]
         _refill(words)
