@@ -29,8 +29,8 @@ FAULTS = (
     _fault(
         "telling",
         name="seen robots are numbered among those that are under way",
-        old="[active[thing - first] for thing in seen[cut:]]",
-        new="[thing - first for thing in seen[cut:]]",
+        old="names = [*range(first), *active]",
+        new="names = [*range(first), *range(len(active))]",
     ),
     _fault(
         "telling",

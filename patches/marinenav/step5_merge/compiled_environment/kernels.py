@@ -29,7 +29,7 @@ ENTRIES: tuple[Any, ...] = (
 )
 """What is called from Python, and therefore cached; the rest is part of it."""
 
-_SCRATCH_ROWS = 18
+_SCRATCH_ROWS = 36
 """Of four numbers each, besides one per core."""
 
 

@@ -34,6 +34,8 @@ def tell(
         sensing.restore_types(obstacles, everything, objects, things)
     own_numbers, angles = list(lookout.own.flat), lookout.angles.tolist()
     first = len(obstacles)
+    names = [*range(first), *active]
+    known_as = [names[thing] for thing in things]
 
     observations: list[Observation] = []
     begin = 0
@@ -47,7 +49,7 @@ def tell(
         remembered["objects"][:] = found
         cut = bisect_left(seen, first)
         perception.observed_obs[:] = seen[:cut]
-        perception.observed_objs[:] = [active[thing - first] for thing in seen[cut:]]
+        perception.observed_objs[:] = known_as[begin + cut : end]
         limit = max(perception.max_obj_num, 0)
         nearest = [found[place].copy() for place in places[begin:end][:limit]]
         if events[index]:
