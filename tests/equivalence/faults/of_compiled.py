@@ -92,6 +92,20 @@ FAULTS = (
         new="if _touch(two, robot, thing):",
         beyond_verify=_TRIED,
     ),
+    _fault(
+        "compiled.noise",
+        name="what was drawn ahead in vain is lost",
+        old="    words[WORDS] -= 2 * (count - place)\n",
+        new="    words[WORDS] -= 0 * (count - place)\n",
+        beyond_verify=_TRIED,
+    ),
+    _fault(
+        "compiled.motion",
+        name="thrusters know no upper limit when compiled",
+        old="            thrust = vessel[tables.HIGHEST]\n",
+        new="            thrust = thrust + 0.0\n",
+        beyond_verify=_TRIED,
+    ),
     _of_descent(
         "kernels",
         name="targets forget what they were when compiled",
