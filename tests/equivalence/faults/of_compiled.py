@@ -33,8 +33,8 @@ FAULTS = (
     _fault(
         "telling",
         name="seen robots are numbered among those that are under way",
-        old="[active[thing - len(obstacles)] for thing in seen[cut:]]",
-        new="[thing - len(obstacles) for thing in seen[cut:]]",
+        old="names = [*range(first), *active]",
+        new="names = [*range(first), *range(len(active))]",
     ),
     _fault(
         "telling",
@@ -52,14 +52,14 @@ FAULTS = (
     _fault(
         "stepping",
         name="a new hull has the coefficients of the old one",
-        old="            fleet.coefficients = None\n",
-        new="            fleet.matrices[index] = matrices\n",
+        old="        fleet.coefficients = None\n",
+        new="",
     ),
     _fault(
         "stepping",
         name="velocities of all steps are one array",
-        old="water=vessels[:, tables.WATER : tables.PROGRESS].copy()",
-        new="water=vessels[:, tables.WATER : tables.PROGRESS]",
+        old="water=vessels[:, tables.WATER : tables.VESSEL_GOAL].copy()",
+        new="water=vessels[:, tables.WATER : tables.VESSEL_GOAL]",
     ),
     _fault(
         "generators",
@@ -94,6 +94,20 @@ FAULTS = (
         name="what was hit before is hit again when compiled",
         old="if not has_collided and _touch(two, robot, thing):",
         new="if _touch(two, robot, thing):",
+        beyond_verify=_TRIED,
+    ),
+    _fault(
+        "compiled.noise",
+        name="what was drawn ahead in vain is lost",
+        old="    words[WORDS] -= 2 * (count - place)\n",
+        new="    words[WORDS] -= 0 * (count - place)\n",
+        beyond_verify=_TRIED,
+    ),
+    _fault(
+        "compiled.motion",
+        name="thrusters know no upper limit when compiled",
+        old="            thrust = vessel[tables.HIGHEST]\n",
+        new="            thrust = thrust + 0.0\n",
         beyond_verify=_TRIED,
     ),
     _of_descent(

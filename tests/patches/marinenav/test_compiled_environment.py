@@ -122,6 +122,20 @@ def test_compiled_code_does_it_all() -> None:
         assert by_compiled_code(environment, continuous(environment, random)) == []
 
 
+@pytest.mark.parametrize("words", [0, 1, 2, 99, 622, 623, 624, 625])
+def test_sensors_may_have_drawn_any_number_of_words_before(words: int) -> None:
+    """Uniforms are made of two words each and many at a time: whatever was left of the generator's memory."""
+    twins = reset_twins(seed=words, robots=5, cores=4, obstacles=4)
+    random = np.random.RandomState(words)
+    for _ in range(2):
+        twins.do(
+            lambda environment: [
+                robot.perception.rd.bytes(4 * words) for robot in environment.robots
+            ]
+        )
+        twins.step(continuous(twins.legacy, random))
+
+
 def test_velocities_that_are_kept_stay_what_they_were() -> None:
     environment = crowded(robots=4)
     environment.reset()

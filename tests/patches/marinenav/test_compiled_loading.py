@@ -112,7 +112,7 @@ def test_a_kernel_that_disagrees_is_not_used_and_that_is_said_once(
 
     def wrong_in_the_last_bit(*arguments: Any) -> Any:
         result = inner(*arguments)
-        vessels = arguments[4]
+        vessels = arguments[5]
         vessels[:, 0] *= 1 + 2.3e-16
         return result
 

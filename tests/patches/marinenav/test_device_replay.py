@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import math
 import operator
 import random
 from collections import deque
@@ -21,7 +22,7 @@ from legacy_marinenav.policy.replay_memory_rainbow import ReplayMemory, SegmentT
 from patches.blocks.device_replay import WAITING_ROOM, sample_range
 from patches.blocks.ring import require_room
 from patches.errors import CopyOfReplayError
-from patches.marinenav.rows import TRANSITION
+from patches.marinenav.rows import REWARD, TRANSITION, transition_rows
 from patches.marinenav.step4_keep.device_priority_replay import DeviceReplayMemory
 from patches.marinenav.step4_keep.device_replay import DeviceReplayBuffer
 from patches.marinenav.step4_keep.priority_tree import PriorityTree
@@ -68,6 +69,33 @@ def test_samples_are_those_of_the_deque(stored: int, is_discrete: bool) -> None:
     random.seed(1)
     assert rounded(device.sample()) == rounded(expected)
     assert random.getstate() == state
+
+
+ODD: Any = (
+    math.nan, -math.inf, -0.0, 1e-45, 1 + 2**-24, 1e300, 7, 2**80, True, np.float32(0.1), np.int64(3),
+    np.float16(0.1), np.array(2.5), np.array([2.5]), None, "1.5", "a", [1.0], 1j, object(),
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_numbers_are_rounded_or_refused_as_numpy_does_it(odd: Any) -> None:
+    """Rows are written at once, as doubles first: what numpy makes of a list of numbers is what counts."""
+    given = transitions(1)[0]
+    expected, row = np.empty(1, np.float32), np.empty((1, TRANSITION), np.float32)
+
+    def outcome(write: Callable[[], object]) -> Any:
+        try:
+            write()
+        except Exception as error:
+            return type(error)
+        return None
+
+    wanted = outcome(lambda: operator.setitem(expected, slice(None), [odd]))
+    found = outcome(lambda: transition_rows([(*given[:2], odd, *given[3:])], row))
+    assert found == wanted
+    if wanted is None:
+        assert row[0, REWARD].tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("size", [16, 64, 277, 278, 300, 1024, 1025, 5000, 1_000_000])

@@ -29,7 +29,7 @@ ENTRIES: tuple[Any, ...] = (
 )
 """What is called from Python, and therefore cached; the rest is part of it."""
 
-_SCRATCH_ROWS = 18
+_SCRATCH_ROWS = 36
 """Of four numbers each, besides one per core."""
 
 
@@ -42,6 +42,7 @@ class Kernels:
     def advance(
         self,
         substeps: int,
+        factor: float,
         cores: Array,
         core_radius: float,
         vessels: Array,
@@ -49,8 +50,8 @@ class Kernels:
     ) -> int:
         """Call `motion.advance`."""
         result: int = motion.advance(
-            tuple(self.forms), substeps, cores, float(core_radius), vessels, coefficients.time_step,
-            coefficients.factors, coefficients.drag, coefficients.response,
+            tuple(self.forms), substeps, factor, cores, float(core_radius), vessels,
+            coefficients.time_step, coefficients.factors, coefficients.drag, coefficients.response,
             np.empty((len(cores) + _SCRATCH_ROWS, 4)),
         )  # fmt: skip
         return result
@@ -60,5 +61,6 @@ class Kernels:
         result: int = looking.look(
             tuple(self.forms), 2.0, in_robot_frame, obstacles, lookout.observers, lookout.summary,
             lookout.things, lookout.own, lookout.angles, lookout.found, lookout.gaps, lookout.numbers,
+            lookout.block,
         )  # fmt: skip
         return result

@@ -6,6 +6,7 @@ compared by identity with what was read last, which for numbers means that they 
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from operator import is_
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from patches.marinenav.step5_merge.vector_environment.legacy import Array
 
 Things = tuple[Any, ...]
+
+_ARRAYS = {np.ndarray}
 
 
 def are_same(some: Things, others: Things) -> bool:
@@ -39,15 +42,64 @@ class Water:
     """Centres and circulations."""
 
 
+class Numbers:
+    """Columns of a table that all numbers are written to at once."""
+
+    def __init__(self, columns: Array) -> None:
+        self._columns = columns
+        turned = np.empty(columns.shape[::-1])
+        self._source = turned.T
+        self._bytes = turned.data.cast("B")
+        self._pack_into = struct.Struct(f"={turned.size}d").pack_into
+
+    def write(self, *values: Any) -> None:
+        """Write so many values, column by column; numbers only."""
+        self._pack_into(self._bytes, 0, *values)
+        np.copyto(self._columns, self._source)
+
+
+class Vectors:
+    """Columns of a table that come from one array per row.
+
+    Args:
+        columns: Those of the table.
+        length: Numbers of an array; those that there are no columns for are left out.
+    """
+
+    def __init__(self, columns: Array, length: int) -> None:
+        self._columns = columns
+        self._length = {length}
+        self._joined = np.empty(len(columns) * length)
+        self._source = self._joined.reshape(-1, length)[:, : columns.shape[1]]
+
+    def join(self, arrays: Things, casting: Any) -> bool:
+        """Write one array after the other; return whether they all are arrays of so many numbers.
+
+        Raises:
+            TypeError: One has numbers that may not be cast so, or no length.
+            ValueError: One has more axes.
+        """
+        if set(map(type, arrays)) == _ARRAYS and set(map(len, arrays)) == self._length:
+            np.concatenate(arrays, out=self._joined, casting=casting)
+            np.copyto(self._columns, self._source)
+            return True
+        return False
+
+
 class Fleet:
     """Arrays for so many robots that move."""
 
     def __init__(self, robots: int) -> None:
         self.size = robots
         self.vessels = np.zeros((robots, tables.VESSEL))
-        self.bytes = self.vessels.data.cast("B")
-        self.constants: list[Things] = [()] * robots
-        self.matrices: list[list[bytes]] = [[]] * robots
+        self.numbers = Numbers(self.vessels[:, : tables.WATER])
+        self.water = Vectors(self.vessels[:, tables.WATER : tables.VESSEL_GOAL], 3)
+        self.goals = Vectors(self.vessels[:, tables.VESSEL_GOAL : tables.GROUND], 2)
+        self.hulls: Things = ()
+        self.has_usual_thrusters = False
+        self.parameters: list[Things] = []
+        self.matrices: Things = ()
+        self.entries = b""
         self.coefficients: Coefficients | None = None
 
 
@@ -58,8 +110,10 @@ class Lookout:
         self.size = robots, obstacles
         things = robots + obstacles
         self.observers = np.zeros((robots, tables.OBSERVER))
-        self.bytes = self.observers.data.cast("B")
-        self.constants: list[Things] = [()] * robots
+        self.poses = Numbers(self.observers[:, : tables.GOAL_X])
+        self.goals = Vectors(self.observers[:, tables.GOAL_X : tables.V_X], 2)
+        self.velocities = Vectors(self.observers[:, tables.V_X : tables.OBSERVER_CHANGING], 3)
+        self.constants: Things = ()
         self.things = np.zeros((things, tables.THING))
         self.obstacles: Things = ()
         self.summary = np.zeros((robots, tables.SUMMARY), dtype=np.int64)
@@ -69,6 +123,7 @@ class Lookout:
         self.found = np.empty((robots * things, tables.FOUND))
         self.gaps = np.empty((2, robots * things))
         self.numbers = np.empty((2, robots * things), dtype=np.int64)
+        self.block = np.empty(tables.BLOCK)
 
 
 class Memory:

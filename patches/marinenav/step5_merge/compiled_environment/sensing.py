@@ -11,7 +11,6 @@ generators with a normal left over, and robots with their own ideas of collision
 
 from __future__ import annotations
 
-import struct
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -35,14 +34,14 @@ _HAS_LOOKED, _HAS_OTHER_DRAWS = 0, 2
 
 _CHANGING = attrgetter("x", "y", "theta", "goal", "velocity", "collision", "perception")
 _NUMBERS = attrgetter("r", "goal_dis", "head_on_zone_x_dim", "head_on_zone_y_dim")
-_ZONE = attrgetter("left_crossing_zone_x_dim", "left_crossing_zone_y_dim_front")
+_ZONES = attrgetter("left_crossing_zone_x_dim", "left_crossing_zone_y_dim_front")
+_ZONE = 2
+"""Numbers of a zone."""
 _SENSOR = attrgetter(
     "pos_std", "vel_std", "range", "angle", "r_mean_ratio", "r_kappa", "max_obj_num", "rd"
 )
 _OBSTACLE = attrgetter("x", "y", "r")
 _FLOATS = frozenset({float, np.float64})
-_PACK_CHANGING = struct.Struct(f"={tables.CHANGING}d").pack_into
-_ROW = 8 * tables.OBSERVER
 
 
 def observe(kernels: Kernels, environment: Any) -> Observed:
@@ -70,8 +69,8 @@ def _look(
         legacy.SENSING_ROBOT.is_intact()
         and _MEETING_ROBOT.is_intact()
         and legacy.SENSOR.is_intact()
-        and all(map(legacy.SENSING_ROBOT.covers, environment.robots))
-        and all(map(_MEETING_ROBOT.covers, robots))
+        and legacy.SENSING_ROBOT.covers_all(environment.robots)
+        and _MEETING_ROBOT.covers_all(robots)
     ):
         return None
     memory = memory_of(environment)
@@ -81,7 +80,7 @@ def _look(
     lookout = memory.lookout
     if not (_see_obstacles(obstacles, lookout) and _see_robots(robots, lookout)):
         return None
-    generators = tuple([constants[-1] for constants in lookout.constants])
+    generators = lookout.constants[-len(robots) :]
     if not are_same(generators, lookout.generators):
         known = noted(former.generators, former.summary)
         if not _meet(generators, lookout, known):
@@ -119,31 +118,45 @@ def _see_obstacles(obstacles: Any, lookout: Lookout) -> bool:
 
 def _see_robots(robots: list[Any], lookout: Lookout) -> bool:
     """Write down who looks; return whether they are all of the usual sort."""
-    known, rows = lookout.constants, lookout.bytes
+    xs, ys, headings, goals, velocities, collisions, sensors = zip(
+        *map(_CHANGING, robots), strict=True
+    )
+    if not (
+        _FLOATS.issuperset(map(type, (*xs, *ys)))
+        and legacy.are_plain(headings)
+        and legacy.SENSOR.covers_all(sensors)
+        and _know(robots, sensors, lookout)
+        and lookout.goals.join(goals, "safe")
+        and lookout.velocities.join(velocities, "no")
+    ):
+        return False
+    lookout.poses.write(*xs, *ys, *headings, *map(bool, collisions))
+    return True
+
+
+def _know(robots: list[Any], sensors: tuple[Any, ...], lookout: Lookout) -> bool:
+    """Write down what rarely changes, where it did; return whether it is all of the usual sort."""
+    zones = tuple(chain.from_iterable(map(_ZONES, robots)))
+    if set(map(len, zones)) != {_ZONE}:
+        return False
+    *features, generators = zip(*map(_SENSOR, sensors), strict=True)
+    constants = (
+        *chain.from_iterable(map(_NUMBERS, robots)),
+        *chain.from_iterable(zones),
+        *chain.from_iterable(features),
+        *sensors,
+        *generators,
+    )
+    if are_same(constants, lookout.constants):
+        return True
+    lookout.constants = ()
+    *numbers, limits = features
     for index, robot in enumerate(robots):
-        x, y, heading, goal, velocity, has_collided, perception = _CHANGING(robot)
-        (rear, front), (far, corner) = _ZONE(robot)
-        zone = rear, front, far, corner
-        constants = (perception, *_NUMBERS(robot), *zone, *_SENSOR(perception))
-        if not (are_same(constants, known[index]) and legacy.SENSOR.covers(perception)):
-            known[index] = ()
-            *numbers, limit, _ = constants[1:]
-            if not (is_supported(robot) and legacy.are_plain(numbers)):
-                return False
-            lookout.observers[index, tables.CHANGING :] = numbers
-            lookout.summary[index, tables.LIMIT] = limit
-            known[index] = constants
-        if not (
-            type(x) in _FLOATS
-            and type(y) in _FLOATS
-            and type(heading) in legacy.PLAIN_NUMBERS
-            and legacy.is_vector(velocity, 3)
-            and type(goal) is np.ndarray
-        ):
+        zone = chain.from_iterable(_ZONES(robot))
+        row = (*_NUMBERS(robot), *zone, *(column[index] for column in numbers))
+        if not (is_supported(robot) and legacy.are_plain(row)):
             return False
-        goal_x, goal_y = goal.tolist()
-        v_x, v_y, _ = velocity.tolist()
-        _PACK_CHANGING(
-            rows, index * _ROW, x, y, heading, goal_x, goal_y, v_x, v_y, bool(has_collided)
-        )
+        lookout.observers[index, tables.OBSERVER_CHANGING :] = row
+        lookout.summary[index, tables.LIMIT] = limits[index]
+    lookout.constants = constants
     return True

@@ -7,10 +7,11 @@ Keeps:    everything that vector_environment.stepping keeps
 
 from __future__ import annotations
 
-import struct
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from patches.marinenav.step5_merge.compiled_environment import tables
 from patches.marinenav.step5_merge.compiled_environment.memory import (
@@ -21,9 +22,9 @@ from patches.marinenav.step5_merge.compiled_environment.memory import (
 )
 from patches.marinenav.step5_merge.vector_environment import legacy, stepping
 from patches.marinenav.step5_merge.vector_environment.coefficients import (
-    PARAMETERS,
     coefficients_of,
     key_of,
+    parameters_of,
 )
 from patches.marinenav.step5_merge.vector_environment.current import vortices_of
 from patches.marinenav.step5_merge.vector_environment.stepping import Course
@@ -34,14 +35,15 @@ if TYPE_CHECKING:
     from patches.marinenav.step5_merge.vector_environment.coefficients import Coefficients
     from patches.marinenav.step5_merge.vector_environment.legacy import Array
 
-_CHANGING = attrgetter("x", "y", "theta", "velocity_r", "goal")
+_CHANGING = attrgetter(
+    "x", "y", "theta", "left_thrust", "right_thrust", "velocity_r", "goal", "N"
+)  # fmt: skip
 _CORE = attrgetter("x", "y", "clockwise", "Gamma")
-_CONSTANTS = attrgetter("left_pos", "right_pos", "width", "length", *PARAMETERS)
-_HULL = 4
-"""How many of them are the hull's."""
+_HULL = attrgetter("left_pos", "right_pos", "width", "length", "min_thrust", "max_thrust", "dt")
 _MATRICES = attrgetter("M_RB", "M_A", "D")
-_PACK_CHANGING = struct.Struct(f"={tables.VESSEL_CHANGING}d").pack_into
-_ROW = 8 * tables.VESSEL
+_FLOATS = frozenset({float, np.float64})
+_LARGEST_CHANGE, _AS_INDEXED, _IS_DONE = 1000.0, 1.0, 0.0
+"""Factors: an action is a part of the largest change; the change itself; thrusts have been changed."""
 
 
 def plot(
@@ -69,7 +71,7 @@ def _plot(
     is_continuous_action: bool,
 ) -> Course | None:
     substeps = robots[0].N
-    if not stepping.are_supported(environment, robots, substeps):
+    if not stepping.move_as_usual(environment, robots, substeps):
         return None
     memory = memory_of(environment)
     cores = _cores(memory, environment)
@@ -78,28 +80,53 @@ def _plot(
     fleet = memory.fleet
     if fleet.size != len(robots):
         fleet = memory.fleet = Fleet(len(robots))
-    thrusts = []
-    for index, (robot, action) in enumerate(zip(robots, actions, strict=True)):
-        left, right = stepping.changed_thrusts(robot, action, is_continuous_action)
-        thrusts.append((left, right))
-        x, y, heading, water, goal = _CHANGING(robot)
-        _PACK_CHANGING(
-            fleet.bytes, index * _ROW,
-            x, y, heading, 0.0, 0.0, 0.0, *water.tolist(), 0.0, *goal.tolist(), left, right,
-        )  # fmt: skip
     coefficients = _coefficients(fleet, robots)
     if coefficients is None:
         return None
-    vessels = fleet.vessels
-    if kernels.advance(substeps, cores, environment.r, vessels, coefficients):
+    xs, ys, headings, lefts, rights, water, goals, counts = zip(
+        *map(_CHANGING, robots), strict=True
+    )
+    if not (
+        set(counts) == {substeps}
+        and fleet.water.join(water, "no")
+        and fleet.goals.join(goals, "safe")
+    ):
         return None
+    thrusts = (*lefts, *rights)
+    changes, factor = _changes(robots, actions, is_continuous_action)
+    if not (fleet.has_usual_thrusters and _FLOATS.issuperset(map(type, (*thrusts, *changes)))):
+        factor = _IS_DONE
+        changed = [
+            stepping.changed_thrusts(robot, action, is_continuous_action)
+            for robot, action in zip(robots, actions, strict=True)
+        ]
+        thrusts = (*(left for left, _ in changed), *(right for _, right in changed))
+        changes = thrusts
+    fleet.numbers.write(*xs, *ys, *headings, *thrusts, *changes)
+    vessels = fleet.vessels
+    if kernels.advance(substeps, factor, cores, environment.r, vessels, coefficients):
+        return None
+    if factor != _IS_DONE:
+        numbers = list(vessels[:, tables.THRUSTS : tables.CHANGES].flat)
+        changed = list(zip(numbers[::2], numbers[1::2], strict=True))
     return Course(
-        poses=vessels[:, : tables.GROUND],
-        ground=vessels[:, tables.GROUND : tables.WATER].copy(),
-        water=vessels[:, tables.WATER : tables.PROGRESS].copy(),
-        thrusts=thrusts,
+        poses=vessels[:, : tables.THRUSTS],
+        ground=vessels[:, tables.GROUND : tables.PROGRESS].copy(),
+        water=vessels[:, tables.WATER : tables.VESSEL_GOAL].copy(),
+        thrusts=changed,
         progress=vessels[:, tables.PROGRESS],
     )
+
+
+def _changes(
+    robots: list[Any], actions: list[Any], is_continuous_action: bool
+) -> tuple[tuple[Any, ...], float]:
+    """Return what changes the left thrusts and then the right ones, and what to multiply it with."""
+    if is_continuous_action:
+        lefts, rights = [action[0] for action in actions], [action[1] for action in actions]
+        return (*lefts, *rights), _LARGEST_CHANGE
+    chosen = [robot.actions[action] for robot, action in zip(robots, actions, strict=True)]
+    return (*(left for left, _ in chosen), *(right for _, right in chosen)), _AS_INDEXED
 
 
 def _cores(memory: Memory, environment: Any) -> Array | None:
@@ -116,17 +143,27 @@ def _cores(memory: Memory, environment: Any) -> Array | None:
 
 def _coefficients(fleet: Fleet, robots: list[Any]) -> Coefficients | None:
     """Return the constants of the fleet, and write those of its hulls where they changed."""
-    for index, robot in enumerate(robots):
-        constants = _CONSTANTS(robot)
-        matrices = [matrix.tobytes() for matrix in _MATRICES(robot)]
-        if matrices != fleet.matrices[index] or not are_same(constants, fleet.constants[index]):
-            fleet.coefficients = None
-            fleet.constants[index] = ()
-            hull = constants[:_HULL]
-            if not legacy.are_plain(hull):
-                return None
-            fleet.vessels[index, tables.THRUSTER_ANGLES :] = hull
-            fleet.constants[index], fleet.matrices[index] = constants, matrices
+    hulls = tuple(chain.from_iterable(map(_HULL, robots)))
+    if not are_same(hulls, fleet.hulls):
+        fleet.hulls = ()
+        if not legacy.are_plain(hulls):
+            return None
+        rows = np.array(hulls, dtype=np.float64).reshape(len(robots), -1)
+        fleet.vessels[:, tables.THRUSTER_ANGLES :] = rows[:, :-1]
+        limits = chain(hulls[4::7], hulls[5::7])
+        fleet.has_usual_thrusters = set(map(type, limits)) == {float}
+        fleet.hulls = hulls
+    parameters = list(map(parameters_of, robots))
+    matrices = tuple(chain.from_iterable(map(_MATRICES, robots)))
+    entries = b"".join(matrices)
+    # Equal parameters make the same coefficients, of whatever type they are.
+    if not (
+        entries == fleet.entries
+        and are_same(matrices, fleet.matrices)
+        and parameters == fleet.parameters
+    ):
+        fleet.coefficients = None
+        fleet.entries, fleet.matrices, fleet.parameters = entries, matrices, parameters
     if fleet.coefficients is None:
         fleet.coefficients = coefficients_of([key_of(robot) for robot in robots])
     return fleet.coefficients

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-# A vessel's row: pose; velocity over ground, written; velocity relative to the water; progress, written; goal,
-# thrusts; what rarely changes: the thrusters' angles, width and length.
-VESSEL_X, VESSEL_Y, VESSEL_HEADING, GROUND, WATER, PROGRESS, VESSEL_GOAL, THRUSTS = (
-    0, 1, 2, 3, 6, 9, 10, 12,
+# A vessel's row. Numbers that are read with every step: pose, thrusts, what an action changes them by; arrays that
+# are: velocity relative to the water, goal. Written: velocity over ground, progress. What rarely changes: the
+# thrusters' angles, width, length and the thrusters' limits.
+VESSEL_X, VESSEL_Y, VESSEL_HEADING, THRUSTS, CHANGES, WATER, VESSEL_GOAL, GROUND, PROGRESS = (
+    0, 1, 2, 3, 5, 7, 10, 12, 15,
 )  # fmt: skip
-THRUSTER_ANGLES, WIDTH, LENGTH = 14, 16, 17
-VESSEL_CHANGING, VESSEL = 14, 18
-"""How many of them change with every step, and all."""
+THRUSTER_ANGLES, WIDTH, LENGTH, LOWEST, HIGHEST = 16, 18, 19, 20, 21
+VESSEL = 22
 
-# An observer's row: pose, goal, velocity, whether it has collided; what rarely changes: radius, the sensor, the
-# goal's reach, the zones of encounters.
-X, Y, HEADING, GOAL_X, GOAL_Y, V_X, V_Y, HAS_COLLIDED = range(8)
+# An observer's row. Numbers that are read with every look: pose, whether it has collided; arrays that are: goal,
+# velocity. What rarely changes: radius, the goal's reach, the zones of encounters, the sensor.
+X, Y, HEADING, HAS_COLLIDED, GOAL_X, GOAL_Y, V_X, V_Y = range(8)
 RADIUS, GOAL_REACH, HEAD_ON_X, HEAD_ON_Y, REAR, FRONT, FAR, CORNER = range(8, 16)
 POSITION_DEVIATION, VELOCITY_DEVIATION, RANGE, ANGLE, RATIO, KAPPA = range(16, 22)
-CHANGING, OBSERVER = 8, 22
-"""How many of them change with every step, and all."""
+OBSERVER_CHANGING, OBSERVER = 8, 22
+"""How many of the first change with every look, and the length of a row."""
 
 # An observer's integers: its generator's address, and the generator's first word and position when it was last
 # known to have no normal left over; how many objects it reports. Written: how many were found, what happened.
@@ -37,3 +37,5 @@ OWN = 4
 """Goal and velocity in the robot's frame."""
 FOUND = 4
 """Position and velocity of what was found."""
+BLOCK = 64
+"""How many uniforms are drawn ahead: several at a time cost a fraction."""

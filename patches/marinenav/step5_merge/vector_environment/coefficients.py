@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 PARAMETERS = (
     "dt", "m", "xDotU", "yDotV", "yDotR", "xUU", "yVV", "yRV", "yVR", "yRR", "nVV", "nRV", "nVR", "nRR"
 )  # fmt: skip
-_PARAMETERS = attrgetter(*PARAMETERS)
+parameters_of = attrgetter(*PARAMETERS)
+"""Numbers that a vessel's coefficients depend on."""
 
 # Rows of the features that the entries of the matrices are made of.
 _U, _V, _R, _ONE, _ABS_U, _ABS_V, _ABS_R = range(7)
@@ -65,7 +66,7 @@ class Coefficients:
 def key_of(robot: Any) -> Key:
     """Return everything that a vessel's coefficients depend on."""
     matrices = (robot.M_RB.tobytes(), robot.M_A.tobytes(), robot.D.tobytes())
-    return (*_PARAMETERS(robot), *matrices)
+    return (*parameters_of(robot), *matrices)
 
 
 def coefficients_of(keys: Sequence[Key]) -> Coefficients:

@@ -96,7 +96,7 @@ def carry_out(
             result: tuple[Any, ...] = legacy.STEP(environment, actions, is_continuous_action)
             return result
         _follow(course, robots)
-        for index, progress in zip(active, course.progress, strict=True):
+        for index, progress in zip(active, list(course.progress.flat), strict=True):
             rewards[index] = environment.timestep_penalty + progress
         if environment.is_eval_env:
             for robot, command in zip(robots, commands, strict=True):
@@ -156,8 +156,10 @@ def plot(
 
 def _follow(course: Course, robots: list[Any]) -> None:
     """Write the computed state back to the robots."""
-    for robot, (x, y, theta), velocity, velocity_r, thrusts in zip(
-        robots, course.poses, course.ground, course.water, course.thrusts, strict=True
+    numbers = list(course.poses.flat)
+    poses = numbers[::3], numbers[1::3], numbers[2::3]
+    for robot, x, y, theta, velocity, velocity_r, thrusts in zip(
+        robots, *poses, course.ground, course.water, course.thrusts, strict=True
     ):
         robot.x = x
         robot.y = y
@@ -171,7 +173,7 @@ def _gather(
     environment: Any, robots: list[Any], actions: list[Any], is_continuous_action: bool
 ) -> Fleet | None:
     substeps = robots[0].N
-    if not are_supported(environment, robots, substeps):
+    if not _are_supported(environment, robots, substeps):
         return None
     poses = np.empty((3, len(robots)))
     poses.T[:] = [(robot.x, robot.y, robot.theta) for robot in robots]
@@ -201,21 +203,27 @@ def _gather(
     )
 
 
-def are_supported(environment: Any, robots: list[Any], substeps: Any) -> bool:
+def _are_supported(environment: Any, robots: list[Any], substeps: Any) -> bool:
     """Return whether robots move as usual, all of them by so many substeps."""
+    return move_as_usual(environment, robots, substeps) and all(
+        _is_supported(robot, substeps) for robot in robots
+    )
+
+
+def move_as_usual(environment: Any, robots: list[Any], substeps: Any) -> bool:
+    """Return whether robots, of which there are any, and the water move by the legacy methods."""
     return (
         type(substeps) is int
         and substeps > 0
         and legacy.MOVING_ROBOT.is_intact()
         and legacy.MOVING_ENVIRONMENT.covers_subclass(environment)
-        and all(_is_supported(robot, substeps) for robot in robots)
+        and legacy.MOVING_ROBOT.covers_all(robots)
     )
 
 
 def _is_supported(robot: Any, substeps: int) -> bool:
     return (
-        legacy.MOVING_ROBOT.covers(robot)
-        and substeps == robot.N
+        substeps == robot.N
         and legacy.is_vector(robot.velocity_r, 3)
         and type(robot.goal) is np.ndarray
         and robot.goal.shape == (2,)

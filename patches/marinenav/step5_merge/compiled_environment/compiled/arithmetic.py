@@ -34,6 +34,11 @@ def compiled(function: Any) -> Any:
     return njit(error_model="numpy")(function)
 
 
+def inlined(function: Any) -> Any:
+    """Compile a function into each of its callers: for small ones, called often, that LLVM would rather call."""
+    return njit(error_model="numpy", forceinline=True)(function)
+
+
 def _fused(_context: Any, _a: Any, _b: Any, _c: Any) -> Any:
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:

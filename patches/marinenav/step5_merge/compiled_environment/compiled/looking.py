@@ -21,6 +21,7 @@ from patches.marinenav.step5_merge.compiled_environment.compiled.noise import (
     WORDS,
     cosine_of_angle,
     pair_in_circle,
+    put_back,
     steepness,
     two_normals,
     von_mises,
@@ -39,7 +40,7 @@ _LARGEST_NORMAL = 20.0
 @compiled
 def look(
     forms: Any, two: float, in_robot_frame: bool, obstacles: int, observers: Any, summary: Any,
-    things: Any, own: Any, angles: Any, found: Any, gaps: Any, numbers: Any,
+    things: Any, own: Any, angles: Any, found: Any, gaps: Any, numbers: Any, block: Any,
 ) -> int:  # fmt: skip
     """Let n robots look at the obstacles and at each other.
 
@@ -57,6 +58,7 @@ def look(
         gaps: (2, n * things), written: radii of what was found, and how far it is from the hull.
         numbers: (2, n * things), written: rows of `things` for what was found, and for each robot the places of
             the nearest objects among its own.
+        block: (BLOCK,), overwritten.
     """
     for index in range(len(observers)):
         thing, robot = things[obstacles + index], observers[index]
@@ -81,6 +83,7 @@ def look(
         begin += _look_around(
             forms, two, in_robot_frame, obstacles, index, observers[index], summary[index], things,
             own[index], angles[index : index + 1], found[begin:], gaps[:, begin:], numbers[:, begin:],
+            block,
         )  # fmt: skip
     for index in range(len(observers)):
         words = words_at(summary[index, tables.ADDRESS])
@@ -103,7 +106,7 @@ def _are_moderate(table: Any) -> bool:
 @compiled
 def _look_around(
     forms: Any, two: float, in_robot_frame: bool, obstacles: int, index: int, robot: Any, summary: Any,
-    things: Any, own: Any, angle_owed: Any, found: Any, gaps: Any, numbers: Any,
+    things: Any, own: Any, angle_owed: Any, found: Any, gaps: Any, numbers: Any, block: Any,
 ) -> int:  # fmt: skip
     """Let one robot look; return how many objects it found."""
     frame = _look_at_itself(forms, robot, own)
@@ -120,15 +123,22 @@ def _look_around(
     kappa = robot[tables.KAPPA]
     s = steepness(kappa)
     has_collided = robot[tables.HAS_COLLIDED] != 0.0
-    count = 0
+    # As far as no noise that can be drawn brings a thing into the sensor's range.
+    spread = abs(robot[tables.RATIO]) + abs(1.0 - robot[tables.RATIO])
+    reach = robot[tables.RANGE] + _LARGEST_NORMAL * robot[tables.POSITION_DEVIATION]
+    size = abs(robot[tables.X]) + abs(robot[tables.Y])
+    count = place = drawn = 0
     for number in range(len(things)):
         if number == obstacles + index:
             continue
         thing = things[number]
-        position_pair = pair_in_circle(words)
-        velocity_pair = pair_in_circle(words)
-        angle_drawn = cosine_of_angle(words, kappa, s)
-        if _is_out_of_sight(robot, thing):
+        x, y, square, place, drawn = pair_in_circle(words, block, place, drawn)
+        position_pair = x, y, square
+        x, y, square, place, drawn = pair_in_circle(words, block, place, drawn)
+        velocity_pair = x, y, square
+        cosine, is_negative, place, drawn = cosine_of_angle(words, block, place, drawn, kappa, s)
+        angle_drawn = cosine, is_negative
+        if _is_out_of_sight(robot, thing, reach, spread, size):
             continue
         radius = _detect(forms, frame, robot, thing, position_pair, angle_drawn, found[count])
         if math.isnan(radius):
@@ -142,6 +152,7 @@ def _look_around(
         gaps[1, count] = math.sqrt(square) - radius - robot[tables.RADIUS]
         numbers[0, count] = number
         count += 1
+    put_back(words, place, drawn)
     _sort(count, gaps[1], numbers[1])
     summary[tables.COUNT] = count
     nearest = numbers[1, : min(count, max(summary[tables.LIMIT], 0))]
@@ -221,16 +232,13 @@ def _add_velocity(
 
 
 @compiled
-def _is_out_of_sight(robot: Any, thing: Any) -> Any:
+def _is_out_of_sight(
+    robot: Any, thing: Any, reach: float, spread: float, size: float
+) -> Any:  # fmt: skip
     """Return whether no noise that can be drawn brings a thing into the sensor's range."""
     offset_x, offset_y = thing[0] - robot[tables.X], thing[1] - robot[tables.Y]
-    reach = (
-        robot[tables.RANGE]
-        + abs(thing[4]) * (abs(robot[tables.RATIO]) + abs(1.0 - robot[tables.RATIO]))
-        + _LARGEST_NORMAL * robot[tables.POSITION_DEVIATION]
-    )
-    size = abs(thing[0]) + abs(thing[1]) + abs(robot[tables.X]) + abs(robot[tables.Y])
-    bound = abs(reach) + 1e-6 * (1.0 + size + abs(reach))
+    farthest = abs(reach + abs(thing[4]) * spread)
+    bound = farthest + 1e-6 * (1.0 + size + abs(thing[0]) + abs(thing[1]) + farthest)
     return offset_x * offset_x + offset_y * offset_y > bound * bound
 
 

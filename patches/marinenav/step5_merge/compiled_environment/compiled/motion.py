@@ -23,6 +23,8 @@ from patches.marinenav.step5_merge.vector_environment.coefficients import SELECT
 
 DONE, IS_SPECIAL = 0, 1
 
+_WATER, _GROUND = tables.WATER, tables.GROUND
+
 _TWO_PI = 2 * math.pi
 _MANY_TURNS = 1e6
 """Not only are headings beyond odd, turning them back takes long: an interrupt has to get through."""
@@ -69,18 +71,18 @@ def _current(radius: float, count: int, nearest: Any) -> tuple[float, float]:
 
 @compiled
 def _accelerate(
-    index: int, form: int, motion: Any, propulsion: Any, factors: Any, drag: Any, response: Any,
-    terms: Any, changes: Any,
+    form: int, motion: Any, propulsion: Any, factors: Any, drag: Any, response: Any, terms: Any,
+    changes: Any,
 ) -> None:  # fmt: skip
     """Compute a vessel's acceleration; `motion` is (u, v) over ground, then (u, v, r, 1, |u|, |v|, |r|)."""
     u, v = motion[0], motion[1]
     u_r, v_r, r = motion[2], motion[3], motion[4]
     for place in range(54):
-        terms[place] = motion[2 + SELECTION[place]] * factors[place, index]
+        terms[place] = motion[2 + SELECTION[place]] * factors[place]
     for place in range(27):
         terms[place] += terms[27 + place]
     for place in range(18):
-        terms[place] += drag[place, index]
+        terms[place] += drag[place]
     for place in range(9):
         terms[9 + place] -= terms[18 + place]
     for row in range(3):
@@ -91,8 +93,23 @@ def _accelerate(
         changes[3 + row] = force + propulsion[row]
     b_x, b_y, b_r = changes[3], changes[4], changes[5]
     for row in range(3):
-        a, b, c = response[index, row, 0], response[index, row, 1], response[index, row, 2]
+        a, b, c = response[row, 0], response[row, 1], response[row, 2]
         changes[row] = sum_of_three(form, a, b_x, b, b_y, c, b_r)
+
+
+@compiled
+def _change_thrusts(vessel: Any, factor: float, time_step: float, substeps: int) -> None:
+    """Carry out an action, within the limits of the thrusters."""
+    if factor == 0.0:
+        return
+    for side in range(2):
+        change = vessel[tables.CHANGES + side] * factor * time_step * substeps
+        thrust = vessel[tables.THRUSTS + side] + change
+        if not thrust > vessel[tables.LOWEST]:
+            thrust = vessel[tables.LOWEST]
+        if not thrust < vessel[tables.HIGHEST]:
+            thrust = vessel[tables.HIGHEST]
+        vessel[tables.THRUSTS + side] = thrust
 
 
 @compiled
@@ -109,6 +126,14 @@ def _propel(vessel: Any, propulsion: Any) -> None:
 
 
 @compiled
+def _is_moderate(vessel: Any) -> bool:
+    is_moderate = True
+    for value in vessel:
+        is_moderate = is_moderate and abs(value) < _LARGEST
+    return is_moderate
+
+
+@compiled
 def _distance(form: int, x: float, y: float, vessel: Any) -> float:
     x, y = vessel[tables.VESSEL_GOAL] - x, vessel[tables.VESSEL_GOAL + 1] - y
     return math.sqrt(sum_of_two(form, x, x, y, y))
@@ -116,22 +141,23 @@ def _distance(form: int, x: float, y: float, vessel: Any) -> float:
 
 @compiled
 def advance(
-    forms: Any, substeps: int, cores: Any, core_radius: float, vessels: Any, time_steps: Any,
-    factors: Any, drag: Any, response: Any, scratch: Any,
+    forms: Any, substeps: int, factor: float, cores: Any, core_radius: float, vessels: Any,
+    time_steps: Any, factors: Any, drag: Any, response: Any, scratch: Any,
 ) -> int:  # fmt: skip
     """Integrate n vessels over some substeps, in place.
 
     Args:
         forms: How products are rounded.
         substeps: Their number.
+        factor: What changes of the thrusts are multiplied with; 0.0 if the thrusts have been changed.
         cores: (C, 3), centre and circulation, which is positive if clockwise.
         core_radius: Within it the water turns like a solid.
-        vessels: (n, 18), see `tables`.
+        vessels: (n, 22), see `tables`.
         time_steps: (3, n); this and the rest as in `Coefficients`.
         factors: (54, n)
         drag: (18, n)
         response: (n, 3, 3)
-        scratch: (C + 18, 4) or more, overwritten.
+        scratch: (C + 36, 4) or more, overwritten.
 
     Returns:
         `DONE`, or `IS_SPECIAL` if the array code has to do it.
@@ -144,13 +170,21 @@ def advance(
         numbers[63:69],
         numbers[69:72],
     )
+    # Copies, because what many vessels share is apart in memory, and every substep needs all of it.
+    own_factors, own_drag = numbers[72:126], numbers[126:144]
     dot, turned, pair, triple = forms
     for index in range(len(vessels)):
         vessel = vessels[index]
         x, y, heading = vessel[0], vessel[1], vessel[2]
         before = _distance(dot, x, y, vessel)
-        water_x, water_y, yaw_rate = vessel[6], vessel[7], vessel[8]
+        water_x, water_y, yaw_rate = vessel[_WATER], vessel[_WATER + 1], vessel[_WATER + 2]
         time_step = time_steps[0, index]
+        own_factors[:] = factors[:, index]
+        own_drag[:] = drag[:, index]
+        vessel[tables.GROUND : tables.PROGRESS + 1] = 0.0
+        if not _is_moderate(vessel):
+            return IS_SPECIAL
+        _change_thrusts(vessel, factor, time_step, substeps)
         _propel(vessel, propulsion)
         ground_x = ground_y = ground_r = 0.0
         for _ in range(substeps):
@@ -179,7 +213,7 @@ def advance(
             motion[5] = 1.0
             motion[6], motion[7], motion[8] = abs(motion[2]), abs(motion[3]), abs(ground_r)
             _accelerate(
-                index, triple, motion, propulsion, factors, drag, response, terms, changes
+                triple, motion, propulsion, own_factors, own_drag, response[index], terms, changes
             )  # fmt: skip
             u_r = motion[2] + changes[0] * time_step
             v_r = motion[3] + changes[1] * time_step
@@ -187,10 +221,9 @@ def advance(
             water_x = sum_of_two(pair, cosine, u_r, -sine, v_r)
             water_y = sum_of_two(pair, sine, u_r, cosine, v_r)
         vessel[0], vessel[1], vessel[2] = x, y, heading
-        vessel[3], vessel[4], vessel[5] = ground_x, ground_y, ground_r
-        vessel[6], vessel[7], vessel[8] = water_x, water_y, yaw_rate
+        vessel[_GROUND], vessel[_GROUND + 1], vessel[_GROUND + 2] = ground_x, ground_y, ground_r
+        vessel[_WATER], vessel[_WATER + 1], vessel[_WATER + 2] = water_x, water_y, yaw_rate
         vessel[tables.PROGRESS] = before - _distance(dot, x, y, vessel)
-        for place in range(tables.VESSEL):
-            if not abs(vessel[place]) < _LARGEST:
-                return IS_SPECIAL
+        if not _is_moderate(vessel):
+            return IS_SPECIAL
     return DONE
