@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import TO_HOST, EventKind, EventSum
 from syncprobe.recording.callsite import UNKNOWN_ORIGIN
-from syncprobe.recording.kept.record import Record
+from syncprobe.recording.kept.record import KEPT_VALUES, Record
 from syncprobe.recording.own_time.scheduling import NOTHING_NS, WaitingSince
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class EventSink(Record):
         self._finder = finder
         self._find = finder.find
         self._clocks = clocks
-        self._max_events = sys.maxsize if max_events is None else max_events
+        self._max_kept = KEPT_VALUES * (sys.maxsize if max_events is None else max_events)
         self._has_room = True
         self._watched: OwnTimer | None = None
         self._waiting = WaitingSince() if own_timer is not None else None
@@ -233,19 +233,22 @@ class EventSink(Record):
             self._keep(launch, nbytes, thread)
         if not resumes:
             return
-        if step == NO_STEP or self._watched is not None or tally.gaps or tally.is_new:
+        if self._watched is not None or tally.gaps or tally.is_new:
             self.resume()
-        else:
-            tally.event = None
-            thread.is_paused = False
-            thread.origin = None
-            self._resumed_ns = self._now_ns()
+            return
+        now_ns = self._now_ns()
+        if step == NO_STEP and self._waiting is not None:
+            now_ns = self._resume_outside(thread, tally.event, now_ns, is_long=False)
+        tally.event = None
+        thread.is_paused = False
+        thread.origin = None
+        self._resumed_ns = now_ns
 
     def _keep(self, event_sum: EventSum, nbytes: int, thread: ThreadState) -> None:
         """Keep a single event, if it is one of the first."""
-        self._has_room = len(self._kept) < self._max_events
+        self._has_room = len(self._kept) < self._max_kept
         if self._has_room:
-            self._kept.append((event_sum, self.step, nbytes, thread.name))
+            self._kept += (event_sum, self.step, nbytes, thread.name)
 
     @contextmanager
     def charged_to_caller(self) -> Iterator[None]:

@@ -263,11 +263,17 @@ def wrap(
         # Views of what was made before the mode stay what they are views of; C++ relies on it.
         with torch._C._InferenceMode(False):
             return wrap(host, block, keys)
+    shape = host.shape
+    strides = offset = None
+    # Of a tensor that fills its memory row by row C++ knows them, and asks nobody for them. Where a size is 0 or 1
+    # strides can be any.
+    if not host.is_contiguous() or 1 in shape or 0 in shape or host.storage_offset():
+        strides, offset = host.stride(), host.storage_offset()
     shown: DeviceTensor = _make(
         DeviceTensor,
-        host.shape,
-        host.stride(),
-        host.storage_offset(),
+        shape,
+        strides,
+        offset,
         None,
         host.dtype,
         _STRIDED,
