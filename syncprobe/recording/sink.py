@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 NO_STEP: Final = -1
 """The step of what happens before, between and after the marked steps."""
 _DECISION_REGIONS: Final = frozenset({"act", "env"})
+_ALLOCATION: Final = EventKind.ALLOCATION
+"""Looking a member up in its class takes longer than most of what is done with it here."""
 _DEVICE_FRAMES: Final = 2
 """The innermost frames of a launch are the simulated device's own; none of them can be the user's."""
 LONG_NS: Final = 100_000
@@ -37,6 +39,26 @@ SHORT: Final = 3
 
 class EventSink(Record):
     """What devices report to: finds who caused each event and adds it to a sum; see `Recorder`."""
+
+    __slots__ = (
+        "_charged",
+        "_clocks",
+        "_decision_read",
+        "_find",
+        "_finder",
+        "_has_room",
+        "_main",
+        "_max_kept",
+        "_now_ns",
+        "_operations",
+        "_paused_ns",
+        "_resumed_ns",
+        "_stretch_due",
+        "_waiting",
+        "_watched",
+        "is_on",
+        "step",
+    )
 
     def __init__(
         self,
@@ -286,7 +308,7 @@ class EventSink(Record):
     def _charge(self, event_sum: EventSum, nbytes: int, cost: tuple[float, float, float]) -> None:
         """Charge modelled time to a line and a region."""
         self._tally.charge(event_sum, cost, is_step=self.step != NO_STEP)
-        if self._camera is not None:
+        if self._camera is not None and event_sum.kind is not _ALLOCATION:
             self._camera.take(event_sum, nbytes, cost)
 
     def _go_on_watching(

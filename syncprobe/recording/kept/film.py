@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from syncprobe.events import DEFAULT_REGION, EventKind, Moment, StepFilm
+from syncprobe.events import DEFAULT_REGION, Moment, StepFilm
 
 if TYPE_CHECKING:
     from syncprobe.cuda.costs import TwoClocks
@@ -107,7 +107,7 @@ class Camera:
     def take(self, event_sum: EventSum, nbytes: int, cost: tuple[float, float, float]) -> None:
         """Film one event that the clocks have just advanced by."""
         film = self.running
-        if film is None or event_sum.kind is EventKind.ALLOCATION:
+        if film is None:
             return
         taken = film.taken
         if len(taken) >= MAX_MOMENTS * _FIELDS:

@@ -38,6 +38,23 @@ class Record:
         handover_ns: Host time per operation that is not the program's, to be taken off.
     """
 
+    # Of attributes without slots, Python finds no more than 30 quickly, and the recorder has more.
+    __slots__ = (
+        "_camera",
+        "_handover_ns",
+        "_kept",
+        "_leader",
+        "_local",
+        "_others",
+        "_outside",
+        "_own_timer",
+        "_tally",
+        "_threads",
+        "notes",
+        "steps_recorded",
+        "unknown_operations",
+    )
+
     def __init__(
         self, now_ns: int, clocks: TwoClocks | None, own_timer: OwnTimer | None, handover_ns: int
     ) -> None:
