@@ -213,6 +213,8 @@ class DeviceTensor(torch.Tensor):
         return wrap_view(inner["_host"], None)
 
 
+_ALLOCATION = EventKind.ALLOCATION
+_LAUNCH = EventKind.LAUNCH
 _make = torch.Tensor._make_wrapper_subclass
 _is_inference_mode = torch.is_inference_mode_enabled
 _STRIDED = torch.strided
@@ -298,9 +300,9 @@ def allocate(host: torch.Tensor, operation: str, *, launches: int = 0) -> Device
     nbytes = host.nbytes
     shown = wrap(host, Block(session.memory, nbytes))
     if nbytes:
-        session.sink.emit(EventKind.ALLOCATION, operation, nbytes=nbytes)
+        session.sink.emit(_ALLOCATION, operation, nbytes=nbytes)
     for _ in range(launches if nbytes else 0):
-        session.sink.emit(EventKind.LAUNCH, operation, nbytes=nbytes)
+        session.sink.emit(_LAUNCH, operation, nbytes=nbytes)
     return shown
 
 
