@@ -38,6 +38,15 @@ class Recorder(EventSink):
         nursery: Records the processes that the program spawns.
     """
 
+    __slots__ = (
+        "_last_step",
+        "_most_operations",
+        "_nursery",
+        "_on_step",
+        "_steps_started",
+        "_warmup",
+    )
+
     def __init__(
         self,
         finder: CallSiteFinder,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncprobe.events import TO_HOST, EventKind, EventSum
 from syncprobe.recording.callsite import UNKNOWN_ORIGIN
-from syncprobe.recording.kept.record import Record
+from syncprobe.recording.kept.record import KEPT_VALUES, Record
 from syncprobe.recording.own_time.scheduling import NOTHING_NS, WaitingSince
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 NO_STEP: Final = -1
 """The step of what happens before, between and after the marked steps."""
 _DECISION_REGIONS: Final = frozenset({"act", "env"})
+_ALLOCATION: Final = EventKind.ALLOCATION
+"""Looking a member up in its class takes longer than most of what is done with it here."""
 _DEVICE_FRAMES: Final = 2
 """The innermost frames of a launch are the simulated device's own; none of them can be the user's."""
 LONG_NS: Final = 100_000
@@ -37,6 +39,26 @@ SHORT: Final = 3
 
 class EventSink(Record):
     """What devices report to: finds who caused each event and adds it to a sum; see `Recorder`."""
+
+    __slots__ = (
+        "_charged",
+        "_clocks",
+        "_decision_read",
+        "_find",
+        "_finder",
+        "_has_room",
+        "_main",
+        "_max_kept",
+        "_now_ns",
+        "_operations",
+        "_paused_ns",
+        "_resumed_ns",
+        "_stretch_due",
+        "_waiting",
+        "_watched",
+        "is_on",
+        "step",
+    )
 
     def __init__(
         self,
@@ -54,7 +76,7 @@ class EventSink(Record):
         self._finder = finder
         self._find = finder.find
         self._clocks = clocks
-        self._max_events = sys.maxsize if max_events is None else max_events
+        self._max_kept = KEPT_VALUES * (sys.maxsize if max_events is None else max_events)
         self._has_room = True
         self._watched: OwnTimer | None = None
         self._waiting = WaitingSince() if own_timer is not None else None
@@ -233,19 +255,22 @@ class EventSink(Record):
             self._keep(launch, nbytes, thread)
         if not resumes:
             return
-        if step == NO_STEP or self._watched is not None or tally.gaps or tally.is_new:
+        if self._watched is not None or tally.gaps or tally.is_new:
             self.resume()
-        else:
-            tally.event = None
-            thread.is_paused = False
-            thread.origin = None
-            self._resumed_ns = self._now_ns()
+            return
+        now_ns = self._now_ns()
+        if step == NO_STEP and self._waiting is not None:
+            now_ns = self._resume_outside(thread, tally.event, now_ns, is_long=False)
+        tally.event = None
+        thread.is_paused = False
+        thread.origin = None
+        self._resumed_ns = now_ns
 
     def _keep(self, event_sum: EventSum, nbytes: int, thread: ThreadState) -> None:
         """Keep a single event, if it is one of the first."""
-        self._has_room = len(self._kept) < self._max_events
+        self._has_room = len(self._kept) < self._max_kept
         if self._has_room:
-            self._kept.append((event_sum, self.step, nbytes, thread.name))
+            self._kept += (event_sum, self.step, nbytes, thread.name)
 
     @contextmanager
     def charged_to_caller(self) -> Iterator[None]:
@@ -283,7 +308,7 @@ class EventSink(Record):
     def _charge(self, event_sum: EventSum, nbytes: int, cost: tuple[float, float, float]) -> None:
         """Charge modelled time to a line and a region."""
         self._tally.charge(event_sum, cost, is_step=self.step != NO_STEP)
-        if self._camera is not None:
+        if self._camera is not None and event_sum.kind is not _ALLOCATION:
             self._camera.take(event_sum, nbytes, cost)
 
     def _go_on_watching(

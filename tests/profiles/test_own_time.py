@@ -12,7 +12,7 @@ def watched(*, waited_ns: int) -> OwnStep:
         0,
         end_ns=100_000,
         crossings=[(0, "act"), (60_000, "learn")],
-        waits=[(0, 500), (100_000, 500 + waited_ns)],
+        waits=[0, 500, 100_000, 500 + waited_ns],
     )
     return own_step(watch, [(20_000, 50_000), (70_000, 80_000)], allowance_ns=1_000)
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from syncprobe.simgpu import SimulatedDevice
+from syncprobe.simgpu.tensors.tensor import wrap
 from tests.simgpu.conftest import RecordingSink
 from tests.slowness import examples
 
@@ -159,3 +160,22 @@ def test_gradients_are_the_hosts(program: list[Step]) -> None:
         found = run(program, "cuda", with_gradients=True)
     assert len(found) == len(expected)
     assert all(same(*pair) for pair in zip(found, expected, strict=True))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(1, 2)), max_size=4),
+    st.permutations(range(4)),
+)
+@relaxed
+def test_wrappers_lie_in_memory_as_what_they_wrap(
+    cuts: list[tuple[int, int, int]], order: list[int]
+) -> None:
+    """Sizes of 0 and 1, whose strides can be any, offsets, gaps and dimensions in another order."""
+    whole = torch.empty([start + size * step for size, start, step in cuts])
+    part = whole[tuple(slice(start, None, step) for _, start, step in cuts)]
+    for host in (whole, part, part.permute([place for place in order if place < len(cuts)])):
+        shown = wrap(host, None)
+        assert shown.shape == host.shape
+        assert shown.stride() == host.stride()
+        assert shown.storage_offset() == host.storage_offset()
+        assert shown.untyped_storage().data_ptr() == host.untyped_storage().data_ptr()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from syncprobe.profiles.host import OwnTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 SAME_SORT: Final = 1.5
 """Steps whose numbers of operators differ by less than this factor do the same thing."""
@@ -42,10 +42,13 @@ class StepWatch:
     end_ns: int = 0
     crossings: list[tuple[int, str]] = field(default_factory=list)
     """When the program entered which region."""
-    away: list[tuple[int, int]] = field(default_factory=list)
-    """When a watcher, not the program, had control; in order."""
-    waits: list[tuple[int, int]] = field(default_factory=list)
-    """How long other processes had kept this one from running, at some moments."""
+    away: list[int] = field(default_factory=list)
+    """When a watcher, not the program, had control: beginnings and ends in turns, in order.
+
+    Here and below, a tuple for each would keep the garbage collector busy while the program runs.
+    """
+    waits: list[int] = field(default_factory=list)
+    """Some moments, each followed by how long other processes had kept this one from running until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def own_step(
         (watch.crossings[max(bisect_right(borders, start_ns) - 1, 0)][1], own_ns)
         for start_ns, own_ns in own_gaps(watch, operators, allowance_ns)
     )
-    waited_ns = watch.waits[-1][1] - watch.waits[0][1] if watch.waits else 0
+    waited_ns = watch.waits[-1] - watch.waits[1] if watch.waits else 0
     waited = waited_ns / max(watch.end_ns - watch.start_ns, 1)
     return OwnStep(gaps, len(operators), waited, yardstick_ns)
 
@@ -99,7 +102,7 @@ def own_gaps(
 ) -> list[tuple[int, float]]:
     """When each stretch between operators began, and what the program itself took of it; see `own_step`."""
     inside = [(start, end, allowance_ns) for start, end in operators]
-    inside += [(start, end, HANDLER * allowance_ns) for start, end in watch.away]
+    inside += [(start, end, HANDLER * allowance_ns) for start, end in _pairs(watch.away)]
     # The marks at both ends of a step are calls, too.
     inside.append((watch.end_ns, watch.end_ns, allowance_ns))
     stretches = _stretches(watch, sorted(inside), allowance_ns)
@@ -139,14 +142,18 @@ def _stretches(
     return stretches
 
 
-def _take_waiting_off(stretches: list[_Stretch], waits: Sequence[tuple[int, int]]) -> None:
+def _pairs(values: Sequence[int]) -> Iterator[tuple[int, int]]:
+    return zip(values[::2], values[1::2], strict=True)
+
+
+def _take_waiting_off(stretches: list[_Stretch], waits: Sequence[int]) -> None:
     """Shorten stretches by what other processes took.
 
     Between two moments at which the waiting was read, it is taken off the longest stretch: who is put
     aside is put aside for milliseconds.
     """
     starts = [stretch.start_ns for stretch in stretches]
-    for (since_ns, before_ns), (until_ns, after_ns) in pairwise(waits):
+    for (since_ns, before_ns), (until_ns, after_ns) in pairwise(_pairs(waits)):
         left_ns = after_ns - before_ns
         if left_ns <= 0:
             continue

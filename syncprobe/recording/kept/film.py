@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
-from syncprobe.events import DEFAULT_REGION, EventKind, Moment, StepFilm
+from syncprobe.events import DEFAULT_REGION, Moment, StepFilm
 
 if TYPE_CHECKING:
     from syncprobe.cuda.costs import TwoClocks
@@ -13,9 +14,34 @@ if TYPE_CHECKING:
 MAX_MOMENTS: Final = 2000
 MAX_FILMS: Final = 32
 """Of a longer run every second step is kept, then every fourth, and so on."""
-_new: Final = tuple.__new__
+_FIELDS: Final = len(Moment._fields)
 WHOLE_RUN: Final = 0
 """The number of the only step there is while none was marked."""
+
+
+@dataclass(slots=True)
+class _Reel(StepFilm):
+    """A film before anybody looks at it."""
+
+    taken: list[Any] = field(default_factory=list)
+    """The values of its moments one after the other: so many tuples would keep the garbage collector busy."""
+
+    @property
+    def events(self) -> int:
+        """All events of the step, kept or not."""
+        return len(self.taken) // _FIELDS + self.left_out
+
+    def developed(self) -> StepFilm:
+        """The film with its moments."""
+        return StepFilm(
+            self.step,
+            self.start_ns,
+            self.end_ns,
+            [Moment(*values) for values in zip(*[iter(self.taken)] * _FIELDS, strict=True)],
+            self.left_out,
+            self.crossings,
+            self.device_free_ns,
+        )
 
 
 class Camera:
@@ -23,11 +49,11 @@ class Camera:
 
     def __init__(self, clocks: TwoClocks) -> None:
         self._clocks = clocks
-        self.running: StepFilm | None = None
+        self.running: _Reel | None = None
         """The step that is being filmed."""
-        self._fullest: StepFilm | None = None
-        self._longest: StepFilm | None = None
-        self._sample: list[StepFilm] = []
+        self._fullest: _Reel | None = None
+        self._longest: _Reel | None = None
+        self._sample: list[_Reel] = []
         self._stride = 1
         self._ended = 0
         self.begin(WHOLE_RUN, DEFAULT_REGION)
@@ -35,7 +61,7 @@ class Camera:
     def begin(self, step: int, region: str) -> None:
         """A step begins, in a region."""
         now_ns = self._clocks.host_ns
-        self.running = StepFilm(
+        self.running = _Reel(
             step,
             now_ns,
             crossings=[(now_ns, region)],
@@ -54,7 +80,7 @@ class Camera:
             self._longest = film
         self._keep(film)
 
-    def _keep(self, film: StepFilm) -> None:
+    def _keep(self, film: _Reel) -> None:
         """Add to the sample, which thins itself out where a run is long."""
         if self._ended % self._stride == 0:
             self._sample.append(film)
@@ -81,19 +107,16 @@ class Camera:
     def take(self, event_sum: EventSum, nbytes: int, cost: tuple[float, float, float]) -> None:
         """Film one event that the clocks have just advanced by."""
         film = self.running
-        if film is None or event_sum.kind is EventKind.ALLOCATION:
+        if film is None:
             return
-        if len(film.moments) >= MAX_MOMENTS:
+        taken = film.taken
+        if len(taken) >= MAX_MOMENTS * _FIELDS:
             film.left_out += 1
             return
         host_ns, stall_ns, busy_ns = cost
         clocks = self._clocks
         start_ns, device_start_ns = clocks.host_ns - host_ns, clocks.device_ns - busy_ns
-        # What the class itself would do, in a fifth of the time.
-        moment = _new(
-            Moment, (event_sum, nbytes, start_ns, host_ns, stall_ns, device_start_ns, busy_ns)
-        )
-        film.moments.append(moment)
+        taken += (event_sum, nbytes, start_ns, host_ns, stall_ns, device_start_ns, busy_ns)
 
     @property
     def films(self) -> tuple[StepFilm, ...]:
@@ -105,4 +128,5 @@ class Camera:
             return ()
         ordered = sorted(self._sample, key=lambda film: (film.events, film.duration_ns))
         median = ordered[(len(ordered) - 1) // 2]
-        return tuple({film.step: film for film in (median, self._fullest, self._longest)}.values())
+        chosen = {film.step: film for film in (median, self._fullest, self._longest)}
+        return tuple(film.developed() for film in chosen.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from syncprobe.events import Event, EventKind, EventSum, RegionTime
 from syncprobe.recording.kept.film import Camera
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from syncprobe.recording.own_time.timer import OwnTimer
     from syncprobe.recording.processes.record import ProcessRecord
 
+KEPT_VALUES: Final = 4
+"""Of a single event its sum, step, bytes and thread are kept."""
+
 
 class Record:
     """Sums, times and films, of this process and of those that it spawned.
@@ -35,6 +38,23 @@ class Record:
         handover_ns: Host time per operation that is not the program's, to be taken off.
     """
 
+    # Of attributes without slots, Python finds no more than 30 quickly, and the recorder has more.
+    __slots__ = (
+        "_camera",
+        "_handover_ns",
+        "_kept",
+        "_leader",
+        "_local",
+        "_others",
+        "_outside",
+        "_own_timer",
+        "_tally",
+        "_threads",
+        "notes",
+        "steps_recorded",
+        "unknown_operations",
+    )
+
     def __init__(
         self, now_ns: int, clocks: TwoClocks | None, own_timer: OwnTimer | None, handover_ns: int
     ) -> None:
@@ -45,7 +65,8 @@ class Record:
         self._camera = None if clocks is None else Camera(clocks)
         self._own_timer = own_timer
         self._handover_ns = handover_ns
-        self._kept: list[tuple[EventSum, int, int, str]] = []
+        self._kept: list[Any] = []
+        """Single events, KEPT_VALUES of each one after the other: tuples would keep the garbage collector busy."""
         self._others: list[EventSum] = []
         self._leader: ProcessRecord | None = None
         self.steps_recorded = 0
@@ -81,7 +102,7 @@ class Record:
     @property
     def events_dropped(self) -> int:
         """How many events of this process were summed but not kept singly."""
-        return sum(each.count for each in sums_of(self._threads)) - len(self._kept)
+        return sum(each.count for each in sums_of(self._threads)) - len(self._kept) // KEPT_VALUES
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -98,7 +119,9 @@ class Record:
                 nbytes=nbytes,
                 thread=thread,
             )
-            for event_sum, step, nbytes, thread in self._kept
+            for event_sum, step, nbytes, thread in zip(
+                *[iter(self._kept)] * KEPT_VALUES, strict=True
+            )
         )
 
     def times(self) -> Times:

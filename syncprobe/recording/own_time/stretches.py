@@ -169,7 +169,7 @@ class Stretches:
         watch = StepWatch(
             self._start_ns,
             operations[-1].paused_ns,
-            away=[(each.paused_ns, each.resumed_ns) for each in operations],
+            away=[at for each in operations for at in (each.paused_ns, each.resumed_ns)],
         )
         # The last operator is the one that is under way.
         own_ns = _by_operation(own_gaps(watch, spans[first:-1], allowance_ns), operations)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from syncprobe.profiles.own_time.steps import StepWatch, own_step
@@ -17,8 +19,11 @@ from syncprobe.recording.own_time.scheduling import NOTHING_NS, WaitingTime
 from syncprobe.recording.own_time.stretches import Stretches
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from syncprobe.profiles.own_time.steps import OwnStep
     from syncprobe.recording.own_time.calibration import CallCost
+    from syncprobe.recording.own_time.operator_spans import Span
 
 ENOUGH_STEPS: Final = 40
 FEW_STEPS: Final = 12
@@ -36,6 +41,18 @@ ROW_STEPS: Final = 9
 """How long the profiler stays on: for so many operators, but not more steps in a row than this."""
 SMALL_STEP: Final = 200
 """For a step of so few operators it matters that starting the profiler has emptied the caches."""
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """Thousands of objects that live for a moment must not make Python look through all of the program's."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class OwnTimer:
@@ -72,14 +89,14 @@ class OwnTimer:
             call_yardstick_unnoticed()
             start_ns = self._resumed_ns = time.perf_counter_ns()
             self._watch = StepWatch(
-                start_ns, crossings=[(start_ns, region)], waits=[(start_ns, waited_ns)]
+                start_ns, crossings=[(start_ns, region)], waits=[start_ns, waited_ns]
             )
 
     def cross(self, region: str, since_ns: int) -> None:
         """The program goes on in a region now; since then the watchers worked."""
         if self._watch is not None:
             now_ns = time.perf_counter_ns()
-            self._watch.away.append((since_ns, now_ns))
+            self._watch.away += (since_ns, now_ns)
             self._watch.crossings.append((now_ns, region))
 
     def pause(self, at_ns: int) -> None:
@@ -90,13 +107,13 @@ class OwnTimer:
         if self._watch is not None:
             self._spans.look_away()
             if at_ns - self._resumed_ns > NOTHING_NS:
-                self._watch.waits.append((at_ns, self._waiting.now_ns()))
+                self._watch.waits += (at_ns, self._waiting.now_ns())
 
     def resume(self, since_ns: int, until_ns: int) -> None:
         """The program has control again; meanwhile it did not."""
         if self._watch is not None:
-            self._watch.away.append((since_ns, until_ns))
-            self._watch.waits.append((until_ns, self._waiting.now_ns()))
+            self._watch.away += (since_ns, until_ns)
+            self._watch.waits += (until_ns, self._waiting.now_ns())
             self._resumed_ns = until_ns
             self._spans.look_again()
 
@@ -106,7 +123,7 @@ class OwnTimer:
         if watch is None:
             return
         watch.end_ns = at_ns
-        watch.waits.append((at_ns, self._waiting.now_ns()))
+        watch.waits += (at_ns, self._waiting.now_ns())
         self._row.append(watch)
         self._left -= 1
         if not self._left:
@@ -136,18 +153,23 @@ class OwnTimer:
             return
         before_ns = time.perf_counter_ns()
         call_yardstick_unnoticed()
-        spans = self._spans.stop()
-        if spans is not None:
-            borders = [*(place_of(spans, watch.start_ns) for watch in row), len(spans)]
-            speeds = [median_gap(spans[max(place - CALLS, 0) : place]) for place in borders]
-            for number, watch in enumerate(row):
-                inside = spans[borders[number] : place_of(spans, watch.end_ns)]
-                speed_ns = max(speeds[number : number + 2])
-                allowance_ns = self._call.allowance_ns(speed_ns)
-                yardstick_ns = 0 if has_modes() else speed_ns
-                if number or not self._has_cold_start:
-                    self.steps.append(own_step(watch, inside, allowance_ns, yardstick_ns))
+        with _collector_off():
+            spans = self._spans.stop()
+            if spans is not None:
+                self._work_out(row, spans)
         self._spent_ns += time.perf_counter_ns() - before_ns
+
+    def _work_out(self, row: Sequence[StepWatch], spans: Sequence[Span]) -> None:
+        """What the program itself took of the steps of a row."""
+        borders = [*(place_of(spans, watch.start_ns) for watch in row), len(spans)]
+        speeds = [median_gap(spans[max(place - CALLS, 0) : place]) for place in borders]
+        for number, watch in enumerate(row):
+            inside = spans[borders[number] : place_of(spans, watch.end_ns)]
+            speed_ns = max(speeds[number : number + 2])
+            allowance_ns = self._call.allowance_ns(speed_ns)
+            yardstick_ns = 0 if has_modes() else speed_ns
+            if number or not self._has_cold_start:
+                self.steps.append(own_step(watch, inside, allowance_ns, yardstick_ns))
 
     @property
     def is_watching(self) -> bool:

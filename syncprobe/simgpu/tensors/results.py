@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from syncprobe.simgpu.tensors.plans import OperatorPlan
 
 _Tensor = torch.Tensor
+_ALLOCATION = EventKind.ALLOCATION
 
 
 def view_results(args: Any, kwargs: dict[str, Any], hosts: list[Any], result: Any) -> Any:
@@ -73,7 +74,7 @@ def _grow(plan: OperatorPlan, session: Session | None, tensor: DeviceTensor) -> 
     before, after = tensor.nbytes, tensor._host.nbytes
     if session is not None and after > before:
         tensor._block = Block(session.memory, after)
-        session.sink.emit(EventKind.ALLOCATION, plan.operation, nbytes=after)
+        session.sink.emit(_ALLOCATION, plan.operation, nbytes=after)
 
 
 def fresh_results(plan: OperatorPlan, session: Session | None, result: Any) -> Any:
@@ -97,7 +98,7 @@ def fresh_tensor(plan: OperatorPlan, session: Session | None, host: torch.Tensor
         return wrap(host, None)
     nbytes = host.nbytes
     if nbytes:
-        session.sink.emit(EventKind.ALLOCATION, plan.operation, nbytes=nbytes)
+        session.sink.emit(_ALLOCATION, plan.operation, nbytes=nbytes)
     # Solvers may give back the conjugate of what they computed.
     show = wrap_view if plan.may_conjugate else wrap
     return show(host, Block(session.memory, nbytes))
@@ -113,5 +114,5 @@ def _padded(plan: OperatorPlan, session: Session | None, host: torch.Tensor) -> 
     shown._host = host
     if session is not None:
         shown._block = Block(session.memory, host.nbytes)
-        session.sink.emit(EventKind.ALLOCATION, plan.operation, nbytes=host.nbytes)
+        session.sink.emit(_ALLOCATION, plan.operation, nbytes=host.nbytes)
     return shown

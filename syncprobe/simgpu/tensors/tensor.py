@@ -213,6 +213,8 @@ class DeviceTensor(torch.Tensor):
         return wrap_view(inner["_host"], None)
 
 
+_ALLOCATION = EventKind.ALLOCATION
+_LAUNCH = EventKind.LAUNCH
 _make = torch.Tensor._make_wrapper_subclass
 _is_inference_mode = torch.is_inference_mode_enabled
 _STRIDED = torch.strided
@@ -263,11 +265,17 @@ def wrap(
         # Views of what was made before the mode stay what they are views of; C++ relies on it.
         with torch._C._InferenceMode(False):
             return wrap(host, block, keys)
+    shape = host.shape
+    strides = offset = None
+    # Of a tensor that fills its memory row by row C++ knows them, and asks nobody for them. Where a size is 0 or 1
+    # strides can be any.
+    if not host.is_contiguous() or 1 in shape or 0 in shape or host.storage_offset():
+        strides, offset = host.stride(), host.storage_offset()
     shown: DeviceTensor = _make(
         DeviceTensor,
-        host.shape,
-        host.stride(),
-        host.storage_offset(),
+        shape,
+        strides,
+        offset,
         None,
         host.dtype,
         _STRIDED,
@@ -292,9 +300,9 @@ def allocate(host: torch.Tensor, operation: str, *, launches: int = 0) -> Device
     nbytes = host.nbytes
     shown = wrap(host, Block(session.memory, nbytes))
     if nbytes:
-        session.sink.emit(EventKind.ALLOCATION, operation, nbytes=nbytes)
+        session.sink.emit(_ALLOCATION, operation, nbytes=nbytes)
     for _ in range(launches if nbytes else 0):
-        session.sink.emit(EventKind.LAUNCH, operation, nbytes=nbytes)
+        session.sink.emit(_LAUNCH, operation, nbytes=nbytes)
     return shown
 
 
