@@ -18,6 +18,8 @@ from torch.nn.functional import log_softmax, relu_, softmax
 from patches.blocks.row_products import MOST_GROUPS, product
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from patches.marinenav.observations import Observation
 
 
@@ -207,16 +209,28 @@ def noisy_weights(network: Any, *, with_noise: bool = True) -> Weights:
 
 def noisy_weights_at_once(network: Any) -> Weights:
     """The same numbers as `noisy_weights` in two operations, without gradients."""
-    layers = [getattr(network, name) for name in NOISY_LAYERS]
-    sigmas = [part for layer in layers for part in (layer.weight_sigma, layer.bias_sigma)]
-    noises = [part for layer in layers for part in (layer.weight_epsilon, layer.bias_epsilon)]
-    means = [part for layer in layers for part in (layer.weight_mu, layer.bias_mu)]
+    means, deviations, noises = noisy_parts(network)
     with torch.no_grad():
-        effective = torch._foreach_mul(sigmas, noises)  # noqa: SLF001  # no public name
+        effective = torch._foreach_mul(deviations, noises)  # noqa: SLF001  # no public name
         # In place, and in this order: a sum of two numbers is the same either way round.
         torch._foreach_add_(effective, means)
-    pairs = zip(effective[::2], effective[1::2], strict=True)
-    return dict(zip(NOISY_LAYERS, pairs, strict=True))
+    return as_weights(effective)
+
+
+def noisy_parts(network: Any) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    """Means, deviations and noises of all weights and biases of the noisy layers."""
+    layers = [network._modules[name] for name in NOISY_LAYERS]  # noqa: SLF001
+    parameters = [layer._parameters for layer in layers]  # noqa: SLF001
+    return (
+        [part for own in parameters for part in (own["weight_mu"], own["bias_mu"])],
+        [part for own in parameters for part in (own["weight_sigma"], own["bias_sigma"])],
+        [part for layer in layers for part in (layer.weight_epsilon, layer.bias_epsilon)],
+    )
+
+
+def as_weights(parts: Sequence[Tensor]) -> Weights:
+    """Weights and biases of the noisy layers by their names."""
+    return dict(zip(NOISY_LAYERS, zip(parts[::2], parts[1::2], strict=True), strict=True))
 
 
 def atoms(network: Any, seen: Observation, weights: Weights) -> Tensor:

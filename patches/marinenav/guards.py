@@ -26,7 +26,7 @@ from patches.blocks.device_replay import DeviceReplay
 from patches.marinenav.authorship import is_own_class, is_own_work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _ENCODERS: Final = frozenset({"self_encoder", "object_encoder", "action_encoder"})
 _TWO_ENCODERS: Final = ("self_encoder", "object_encoder")
@@ -97,12 +97,17 @@ def learns_as_legacy(agent: Any) -> bool:
     if not agent.kind.is_prioritized and agent.memory.batch_size != agent.BATCH_SIZE:
         return False
     found: list[Any] = []
+    local: list[list[Any]] = []
     for policy in (agent.policy_local, agent.policy_target):
         for network in agent.kind.networks_of(policy):
-            if not (_is_plain(network) and _learns_quietly(network, policy is agent.policy_local)):
+            parameters = _parameters(network)
+            is_local = policy is agent.policy_local
+            if not (_is_plain(network) and _learn_quietly(parameters, is_local)):
                 return False
-            found += _parameters(network)
-    return _is_each_once(found) and _optimizers_own_networks(agent, set(map(id, found)))
+            found += parameters
+            if is_local:
+                local.append(parameters)
+    return _is_each_once(found) and _optimizers_own(agent, local, set(map(id, found)))
 
 
 def _is_in_one_mode(agent: Any) -> bool:
@@ -131,20 +136,18 @@ def _is_each_once(parameters: list[Any]) -> bool:
     return len(set(map(id, parameters))) == len(parameters)
 
 
-def _optimizers_own_networks(agent: Any, known: set[int]) -> bool:
+def _optimizers_own(agent: Any, networks: list[list[Any]], known: set[int]) -> bool:
     """Return whether each optimizer has a whole network or, as after `Agent.load_model`, nothing that is known.
 
     One that has a part, or another network, clears the gradients of that alone; one with its own way to clear
     may keep them. The others pile up, and are clipped together.
     """
-    kind = agent.kind
-    names, networks = kind.optimizer_names, kind.networks_of(agent.policy_local)
-    for name, network in zip(names, networks, strict=True):
+    for name, parameters in zip(agent.kind.optimizer_names, networks, strict=True):
         optimizer = getattr(agent, name)
         if not is_own_work(optimizer, _OF_OPTIMIZERS):
             return False
         optimized = {id(each) for group in optimizer.param_groups for each in group["params"]}
-        if not optimized.isdisjoint(known) and optimized != set(map(id, _parameters(network))):
+        if not optimized.isdisjoint(known) and optimized != set(map(id, parameters)):
             return False
     return True
 
@@ -238,17 +241,22 @@ def _is_silent(module: Any) -> bool:
     )
 
 
-def _learns_quietly(network: Any, is_local: bool) -> bool:
-    """Return whether a network has something to learn, and no parameter with hooks."""
+def _learn_quietly(parameters: list[Any], is_local: bool) -> bool:
+    """Return whether some of a network's parameters learn, and none has hooks."""
     learns = False
-    for parameter in _parameters(network):
+    for parameter in parameters:
         if parameter._backward_hooks or parameter._post_accumulate_grad_hooks:  # noqa: SLF001
             return False
         learns = learns or parameter.requires_grad
     return learns or not is_local
 
 
-def _parameters(module: Any) -> Iterator[Any]:
-    yield from module._parameters.values()  # noqa: SLF001
+def _parameters(module: Any) -> list[Any]:
+    """Return all parameters of a module, those that are None included."""
+    found = list(module._parameters.values())  # noqa: SLF001
     for child in module._modules.values():  # noqa: SLF001
-        yield from _parameters(child)
+        if child._modules:  # noqa: SLF001
+            found += _parameters(child)
+        else:
+            found += child._parameters.values()  # noqa: SLF001
+    return found

@@ -85,7 +85,7 @@ def _expectations(agent: Any, notes: Notes, networks: Any, cvar: float, use_eval
     weights = (
         forwards.noisy_weights(network, with_noise=False)
         if use_eval
-        else forwards.noisy_weights_at_once(network)
+        else networks.noisy_weights_at_once(network)
     )
     function = notes.function(networks.atom_probs)
 

@@ -65,7 +65,7 @@ def _wanted(
     best = (agent.support.expand_as(probs) * probs).sum(2).argmax(1)
     target.reset_noise()
     target_weights = (
-        forwards.noisy_weights_at_once(target)
+        networks.noisy_weights_at_once(target)
         if target.training
         else forwards.noisy_weights(target, with_noise=False)
     )

@@ -49,12 +49,46 @@ _pointer: Any = intrinsic(_as_pointer)
 _fused_single: Any = intrinsic(_fused)
 
 
+def _norm_by(lanes: int) -> Any:
+    """Compile a norm for vectors of a width, which has to be known by then to be quick."""
+
+    @compiled
+    def norm(numbers: Any) -> Any:
+        """The root of a sum of squares; what does not fill a vector comes last, four and then one at a time."""
+        sums = np.zeros(lanes, dtype=np.float32)
+        end = len(numbers) // lanes * lanes
+        for begin in range(0, end, lanes):
+            for lane in range(lanes):
+                sums[lane] += numbers[begin + lane] * numbers[begin + lane]
+        total = sums[0]
+        for lane in range(1, lanes):
+            total += sums[lane]
+        fours = end + (len(numbers) - end) // 4 * 4
+        for place in range(end, fours):
+            total += numbers[place] * numbers[place]
+        for place in range(fours, len(numbers)):
+            total = _fused_single(numbers[place], numbers[place], total)
+        return np.sqrt(total)
+
+    return norm
+
+
+_norm_by_4, _norm_by_8, _norm_by_16 = map(_norm_by, (4, 8, 16))
+
+
+@compiled
+def _norm(lanes: int, numbers: Any) -> Any:
+    if lanes == 8:
+        return _norm_by_8(numbers)
+    return _norm_by_16(numbers) if lanes == 16 else _norm_by_4(numbers)
+
+
 @compiled
 def scale_of(lanes: int, table: Any, largest: Any) -> Any:
     """What gradients are multiplied by so that their common norm is at most the largest.
 
     Args:
-        lanes: Squares that torch adds up side by side.
+        lanes: Squares that torch adds up side by side: 4, 8 or 16.
         table: As below.
         largest: In single precision.
     """
@@ -63,25 +97,6 @@ def scale_of(lanes: int, table: Any, largest: Any) -> Any:
         norms[row] = _norm(lanes, carray(_pointer(table[row, GRADIENT]), (table[row, SIZE],)))
     quotient = float32(1.0) / (_norm(lanes, norms) + float32(1e-6)) * largest
     return min(quotient, float32(1.0))
-
-
-@compiled
-def _norm(lanes: int, numbers: Any) -> Any:
-    """The root of a sum of squares; what does not fill a vector comes last, four and then one at a time."""
-    sums = np.zeros(lanes, dtype=np.float32)
-    end = len(numbers) // lanes * lanes
-    for begin in range(0, end, lanes):
-        for lane in range(lanes):
-            sums[lane] += numbers[begin + lane] * numbers[begin + lane]
-    total = sums[0]
-    for lane in range(1, lanes):
-        total += sums[lane]
-    fours = end + (len(numbers) - end) // 4 * 4
-    for place in range(end, fours):
-        total += numbers[place] * numbers[place]
-    for place in range(fours, len(numbers)):
-        total = _fused_single(numbers[place], numbers[place], total)
-    return np.sqrt(total)
 
 
 @compiled

@@ -8,11 +8,13 @@ Keeps:    every bit, see `runner`
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import torch
 
 from patches.blocks.row_products import MOST_GROUPS
 from patches.marinenav import forwards
+from patches.marinenav.circumstances import are_plain
 from patches.marinenav.step5_merge.compiled_networks import kinds
 from patches.marinenav.step5_merge.compiled_networks.kernels import Kernels, Sizes, seen_by
 from patches.marinenav.step5_merge.compiled_networks.learning import Learning
@@ -36,11 +38,15 @@ class Forwards:
     def __init__(self, kernels: Kernels, *, is_exact: bool = False) -> None:
         self.kernels = kernels
         self.learning = Learning(self)
+        self._kept: WeakKeyDictionary[Any, list[Tensor]] = WeakKeyDictionary()
         self._is_exact = is_exact
+        self._exact: Forwards | None = None
 
     def exactly(self) -> Forwards:
         """The same with every bit."""
-        return Forwards(self.kernels, is_exact=True)
+        if self._exact is None:
+            self._exact = Forwards(self.kernels, is_exact=True)
+        return self._exact
 
     def deterministic_actions(self, actor: Any, seen: Observation) -> Tensor:
         """Actions of AC-IQN and DDPG, ``[B, 2]``."""
@@ -85,6 +91,17 @@ class Forwards:
         """Values of DQN, ``[B, 25]``."""
         (values,) = self._ask(kinds.VALUES, network, seen)
         return values
+
+    def noisy_weights_at_once(self, network: Any) -> forwards.Weights:
+        """Effective weights of Rainbow's noisy layers, in memory that is the network's until it is asked again."""
+        means, deviations, noises = forwards.noisy_parts(network)
+        if not are_plain(noises):
+            return forwards.noisy_weights_at_once(network)
+        kept = self._kept.get(network)
+        if kept is None or [each.shape for each in kept] != [each.shape for each in means]:
+            kept = self._kept[network] = [torch.empty_like(each) for each in means]
+        self.kernels.mix(kept, means, deviations, noises)
+        return forwards.as_weights(kept)
 
     def atom_probs(self, network: Any, seen: Observation, weights: forwards.Weights) -> Tensor:
         """Probabilities of Rainbow's atoms, ``[B, 25, 51]``."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from patches.marinenav.observations import Observation
     from patches.marinenav.step5_merge.compiled_networks.kinds import Kind
 
-ENTRIES: tuple[Any, ...] = (runner.run, quantile_slopes)
+ENTRIES: tuple[Any, ...] = (runner.run, runner.mix, quantile_slopes)
 """What is called from Python, and therefore cached."""
 
 
@@ -79,6 +79,20 @@ class Kernels:
         program = self._program(kind, parameters, sizes, wanted)
         tensors = (*parameters, *inputs)
         return Answer(program, tensors, *program.forward(tensors))
+
+    def mix(
+        self,
+        targets: Sequence[Tensor],
+        means: Sequence[Tensor],
+        deviations: Sequence[Tensor],
+        noises: Sequence[Tensor],
+    ) -> None:
+        """Write means plus deviations times noise to targets."""
+        rows = [
+            (*(each.data_ptr() for each in tensors), tensors[0].numel())
+            for tensors in zip(targets, means, deviations, noises, strict=True)
+        ]
+        runner.mix(np.array(rows))
 
     def quantile_slopes(self, targets: Tensor, quantiles: Tensor, taus: Tensor) -> Tensor:
         """How the quantile Huber loss changes with quantiles ``[B, T]``; targets are ``[B, 1, M]``."""

@@ -201,7 +201,7 @@ class Learning:
         """Ask, with noisy weights that are computed once per update."""
         network = agent.policy_local
         weights = (
-            forwards.noisy_weights_at_once(network)
+            self.networks.noisy_weights_at_once(network)
             if network.training
             else forwards.noisy_weights(network, with_noise=False)
         )
@@ -261,8 +261,7 @@ def _atoms_of_rainbow(agent: Any, batch: Sampled, rows: Tensor, wanted: Tensor) 
 
 def _with_noise(network: Any, slopes: list[Tensor]) -> list[Tensor | None]:
     """Slopes of all parameters of Rainbow's network for those of its effective weights, in their order."""
-    layers = [getattr(network, name) for name in forwards.NOISY_LAYERS]
-    noises = [part for layer in layers for part in (layer.weight_epsilon, layer.bias_epsilon)]
+    _, _, noises = forwards.noisy_parts(network)
     means = slopes[-len(noises) :]
     deviations: list[Any] = [None] * len(means)
     if network.training:

@@ -40,7 +40,7 @@ def try_kernels() -> tuple[Forwards | None, str]:
         return None, problem
     for lanes in _LANES:
         kernels = Kernels(lanes)
-        if networks_agree(kernels) and slopes_agree(kernels):
+        if networks_agree(kernels) and slopes_agree(kernels) and mixtures_agree(kernels):
             return Forwards(kernels), ""
     return None, "its networks round otherwise than torch's"
 
@@ -62,3 +62,14 @@ def slopes_agree(kernels: Kernels) -> bool:
         loss = by_autograd.quantile_huber_loss(targets, leaf.unsqueeze(-1), taus.abs())
     (wanted,) = torch.autograd.grad(loss, leaf)
     return torch.equal(kernels.quantile_slopes(targets, quantiles, taus.abs()), wanted)
+
+
+def mixtures_agree(kernels: Kernels) -> bool:
+    """Whether noisy weights are those that torch computes."""
+    random = torch.Generator().manual_seed(0)
+    mean, deviation, noise = torch.randn(
+        3, 3001, generator=random, device="cpu", dtype=torch.float32
+    )
+    found = torch.empty_like(mean)
+    kernels.mix([found], [mean], [deviation], [noise])
+    return torch.equal(found, mean + deviation * noise)

@@ -103,6 +103,19 @@ def run(  # noqa: C901, PLR0912 - a branch for each operation, and compiled
 
 
 @compiled
+def mix(table: Any) -> None:
+    """Write means plus deviations times noise: addresses of what is written, of these three, and a length in each row."""
+    for row in range(len(table)):
+        length = table[row, 4]
+        target = carray(_numbers_at(table[row, 0]), (length,))
+        mean = carray(_numbers_at(table[row, 1]), (length,))
+        deviation = carray(_numbers_at(table[row, 2]), (length,))
+        noise = carray(_numbers_at(table[row, 3]), (length,))
+        for place in range(length):
+            target[place] = mean[place] + deviation[place] * noise[place]
+
+
+@compiled
 def _spread(to: int, bias: int, rows: int, width: int) -> None:
     target, source = carray(_numbers_at(to), (rows, width)), carray(_numbers_at(bias), (width,))
     for row in range(rows):
