@@ -15,12 +15,18 @@ if TYPE_CHECKING:
     from patches.marinenav.agents import Notes
 
 
-def networks_for(agent: Any, notes: Notes) -> Any:
-    """How networks are asked: by `forwards`, or by compiled functions of the same names."""
+def networks_for(agent: Any, notes: Notes, *seen: Tensor) -> Any:
+    """How networks are asked: by `forwards`, or by compiled functions of the same names.
+
+    Args:
+        agent: Whose networks.
+        notes: Of the agent.
+        seen: Tensors of an observation that come from elsewhere, and may be of any kind.
+    """
     find = getattr(agent, "compiled_networks", None)  # only with step 5
     if find is None or notes.settings.extras or notes.device.type != "cpu":
         return forwards
-    compiled = find()
+    compiled = find(*seen)
     if compiled is None:
         return forwards
     return compiled.exactly() if notes.settings.is_exact else compiled

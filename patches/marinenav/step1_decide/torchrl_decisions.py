@@ -83,7 +83,8 @@ def forward(self: Any, tensordict: Any) -> Any:
     sent = _upload(agent, notes, draws, count, self.action_dim, waiting)
     if waiting is not None:
         tensordict.fill(sent)
-    networks = networks_for(agent, notes)
+    seen = (tensordict[name] for name in ("self_state", "objects_state", "objects_mask"))
+    networks = networks_for(agent, notes, *seen)
     one_by_one = asks_one_by_one(notes, networks)
     inputs = RowInputs(tensordict, sent, notes.settings, networks, one_by_one=one_by_one)
     with torch.no_grad():

@@ -12,6 +12,8 @@ from patches.marinenav.step5_merge.compiled_environment import loading
 from patches.marinenav.step5_merge.descent import have_only_layers, parameters_of
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from patches.marinenav.observations import Observation
 
 
@@ -26,11 +28,16 @@ def learning_for(agent: Any, states: Observation) -> Any:
     return compiled.learning
 
 
-def compiled_networks(self: Any) -> Any:
-    """`Agent.compiled_networks`: what step 1 asks instead of `forwards` to decide; None if it cannot be used."""
+def compiled_networks(self: Any, *seen: Tensor) -> Any:
+    """`Agent.compiled_networks`: what step 1 asks instead of `forwards` to decide; None if it cannot be used.
+
+    Args:
+        self: The agent.
+        seen: Tensors that it is asked about, as far as they are not of our own making.
+    """
     compiled = loading.kernels(loading.NETWORKS)
     network = self.policy_local.actor if self.kind.networks else self.policy_local
-    is_ordinary = have_only_layers(network) and are_plain(parameters_of(network))
+    is_ordinary = have_only_layers(network) and are_plain((*parameters_of(network), *seen))
     return compiled if is_ordinary else None
 
 

@@ -20,6 +20,10 @@ from patches.marinenav.step5_merge.compiled_environment import loading
 from syncprobe.targets.legacy_code import AGENTS
 
 pytest.importorskip("numba")
+pytest.importorskip("tensordict")
+from tensordict import TensorDict
+
+from legacy_marinenav.torchrl_gpu.policy_wrapper import PolicyWrapper
 from patches.marinenav.step5_merge.compiled_networks import kernels as compiled
 from patches.marinenav.step5_merge.compiled_networks import kinds, probing
 from patches.marinenav.step5_merge.compiled_networks.compiled import product, row_sums, runner
@@ -273,3 +277,37 @@ def test_frozen_parameters_are_left_to_autograd() -> None:
         agent.train()
     assert torch.equal(frozen, before)
     assert frozen.grad is None
+
+
+@pytest.mark.usefixtures("forwards")
+def test_layers_that_do_not_fit_are_torchs_to_refuse() -> None:
+    states = [([0.0] * 7, [[0.0] * 5])] * 2
+    with patches.applied("all"):
+        agent = Agent(agent_type="DQN", BUFFER_SIZE=100)
+        agent.policy_local.hidden_layer_2 = torch.nn.Linear(99, 128)
+        with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+            agent.act_batch(states)
+
+
+@pytest.mark.usefixtures("forwards")
+@pytest.mark.parametrize("form", ["transposed", "double"])
+def test_observations_of_any_kind_are_understood_or_refused(form: str) -> None:
+    """Compiled code reads memory as it lies there."""
+    rows = torch.randn(3, 37)
+    own, objects, masks = rows[:, :7].clone(), rows[:, 7:32].reshape(3, 5, 5), torch.ones(3, 5)
+    found = []
+    for is_odd in (False, True):
+        if is_odd and form == "transposed":
+            own, objects = own.t().contiguous().t(), objects.transpose(1, 2).contiguous()
+            objects = objects.transpose(1, 2)
+        elif is_odd:
+            own = own.double()
+        seen = TensorDict(
+            {"self_state": own, "objects_state": objects, "objects_mask": masks}, batch_size=()
+        )
+        with patches.applied("all"):
+            agent = Agent(agent_type="DQN", BUFFER_SIZE=100)
+            policy = PolicyWrapper(agent)
+            with pytest.raises(RuntimeError) if is_odd and form == "double" else nullcontext():
+                found.append(policy(seen)["action"].tolist())
+    assert found[0] == found[-1]

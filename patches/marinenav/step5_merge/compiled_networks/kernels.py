@@ -123,8 +123,10 @@ class Kernels:
         network = Network(zip(kind.layers, shapes, strict=True), is_grouped=sizes.groups > 1)
         kind.draw(network, sizes.batch, sizes.fractions)
         slots = _slots(network, wanted)
-        program = Program(network, slots, sizes.groups, self.lanes)
         reference = Reference(network, slots, sizes.groups)
+        if not network.fits:
+            return reference
+        program = Program(network, slots, sizes.groups, self.lanes)
         keeps_bits = agree(
             program, reference, network, groups=sizes.groups, learns=wanted != NOTHING
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -80,9 +81,15 @@ class Program:
         self._sloped = [places[slot] for slot in self._way.results]
         self._wanted = [places[slot] for slot in network.given if slot in wanted]
         self._strides = network.strides()
+        self._lengths = [
+            math.prod(shape) * (1 if slot in network.parameters else groups)
+            for slot, shape in zip(network.given, network.shapes, strict=True)
+        ]
 
     def forward(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], Space]:
         """Compute outputs, in memory of their own."""
+        # Compiled code reads what lies behind what is too short.
+        assert [each.numel() for each in tensors] == self._lengths, "tensors of other shapes"
         space = self._spaces.pop() if self._spaces else Space(self._network, self._groups)
         outputs = [
             torch.empty((self._groups * each.rows, each.width), dtype=torch.float32, device="cpu")

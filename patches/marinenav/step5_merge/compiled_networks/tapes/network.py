@@ -36,6 +36,8 @@ class Network:
         """Of these, of one group."""
         self.flags: int = -1
         """The slot of flags."""
+        self.fits = True
+        """Whether every layer gets what it is made for; torch has an error for those that do not."""
         self.origins: dict[int, frozenset[int]] = {}
         """Which given slots a piece depends on."""
         self.layers: list[Layer] = []
@@ -120,6 +122,7 @@ class Network:
         """Add a linear layer."""
         weight, bias = self._parameters[name]
         width = weight.rows
+        self.fits = self.fits and weight.width == source.width
         sums = self.memory.make(source.rows, width)
         output = self.memory.make(source.rows, width) if is_rectified else sums
         return self._add(Dense(source, weight, bias, sums, output))
@@ -132,6 +135,7 @@ class Network:
 
     def times(self, once: Piece, often: Piece) -> Piece:
         """Multiply."""
+        self.fits = self.fits and once.width == often.width
         return self._add(Times(once, often, self.memory.make(often.rows, often.width)))
 
     def _add(self, layer: Layer) -> Piece:
