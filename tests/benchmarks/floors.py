@@ -2,7 +2,7 @@
 
 Processor time, not the clock's, because other work on the machine moves that less. The floor of a region is what its matrix products
 take when nothing else is done: they are noted while an update or a decision runs, then repeated alone, on memory of the same shapes.
-The environment and the replay have none.
+The replay has none; that of the environment is the time spent in compiled code, for which a table of its own follows.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import patches
+from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
 from syncprobe.measuring.stopwatch import Stopwatch
 from syncprobe.profiles.timing import region_means
 from syncprobe.recording import marks
@@ -107,6 +108,53 @@ def floors(agent_type: str) -> dict[str, float]:
     return {"act": act, "learn": learn}
 
 
+def environment_step(robots: int) -> tuple[float, float, float]:
+    """Milliseconds of a step of the environment: legacy, patched, and those that the latter spends in compiled code."""
+    from tests.benchmarks.test_patches import ENVIRONMENT_CALLS, stepping
+
+    calls = ENVIRONMENT_CALLS[robots]
+    legacy = min(_seconds(stepping(robots)) for _ in range(2))
+    work, inside = stepping(robots), 0.0
+
+    def timed(method: Any) -> Any:
+        def call(*arguments: Any) -> Any:
+            nonlocal inside
+            begin = time.process_time()
+            result = method(*arguments)
+            inside += time.process_time() - begin
+            return result
+
+        return call
+
+    with patches.applied("5"):
+        work()
+        now = min(_seconds(work) for _ in range(REPETITIONS))
+        advance, look = Kernels.advance, Kernels.look
+        Kernels.advance, Kernels.look = timed(advance), timed(look)  # type: ignore[method-assign]
+        try:
+            spent = []
+            for _ in range(REPETITIONS):
+                inside = 0.0
+                work()
+                spent.append(inside)
+        finally:
+            Kernels.advance, Kernels.look = advance, look  # type: ignore[method-assign]
+    return legacy / calls * 1e3, now / calls * 1e3, min(spent) / calls * 1e3
+
+
+def environments() -> None:
+    """Print a table of Markdown, by the number of robots."""
+    print("| robots | legacy | now | in compiled code |")
+    print("|---|---|---|---|")
+    for robots in (5, 20, 100):
+        legacy, now, inside = environment_step(robots)
+        print(
+            f"| {robots} | {legacy:.1f} | {now:.2f} ({legacy / now:.0f}x) "
+            f"| {inside:.2f} ({legacy / inside:.0f}x) |",
+            flush=True,
+        )
+
+
 def main(agents: tuple[str, ...] = AGENTS) -> None:
     """Print a table of Markdown, agent by agent."""
     torch.set_num_threads(1)
@@ -145,3 +193,5 @@ def main(agents: tuple[str, ...] = AGENTS) -> None:
 
 if __name__ == "__main__":
     main(tuple(sys.argv[1:]) or AGENTS)
+    print()
+    environments()
