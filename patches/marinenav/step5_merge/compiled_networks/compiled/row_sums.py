@@ -81,5 +81,11 @@ def _sum_of_one(column: Any, lanes: int) -> Any:
     for place in range(vectors * lanes, len(column)):
         total += column[place]
     for lane in range(lanes):
-        total += _sum_in_turns(column[lane : vectors * lanes : lanes])
+        if vectors < 4:  # no turn is whole
+            part = np.float32(0.0)
+            for vector in range(vectors):
+                part += column[vector * lanes + lane]
+            total += part
+        else:
+            total += _sum_in_turns(column[lane : vectors * lanes : lanes])
     return total
