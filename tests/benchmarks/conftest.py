@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,7 @@ class Row(NamedTuple):
 Note = Callable[..., None]
 ROWS = pytest.StashKey[list[Row]]()
 TITLES = Row("what", "found", "95 % interval", "figure")
+LIMITS = Path(__file__).parents[2] / "docs" / "limits.md"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -70,9 +72,23 @@ def markdown(rows: list[Row]) -> str:
         "",
         f"Made by `make reports` with syncprobe {__version__}, torch {torch.__version__} and one thread: 5 robots, 4 cores,",
         "4 obstacles and seed 0 unless said otherwise, learning included. Everything here is measured, on the CPU;",
-        "ratios come from variants that took turns in one process. How little a step could take, agent by agent and region by",
-        "region, is in [docs/limits.md](../docs/limits.md): what is far above its floor could still get quicker.",
+        "ratios come from variants that took turns in one process. How little a step could take follows, agent by agent and",
+        "region by region: what is far above its floor could still get quicker.",
         "",
         *(f"| {' | '.join(cells)} |" for cells in (TITLES, ["---"] * len(TITLES), *rows)),
+        *floors(),
     ]
     return "\n".join(lines) + "\n"
+
+
+def floors() -> list[str]:
+    """The tables of docs/limits.md, which says how they were measured."""
+    tables = re.findall(r"(?:^\|.*\n)+", LIMITS.read_text(), re.MULTILINE)
+    return [
+        "",
+        "## Floors",
+        "",
+        "Milliseconds of processor time per step, measured by `python -m tests.benchmarks.floors` in another run than the ratios above;",
+        "[docs/limits.md](../docs/limits.md) says how, and what is left above them.",
+        *(line for table in tables for line in ("", *table.splitlines())),
+    ]
