@@ -133,10 +133,15 @@ def state_action_values(critic: Any, hidden: Tensor, actions: Tensor) -> Tensor:
     return _out(critic, "output_layer", _dense(critic, "hidden_layer_2", mixed))
 
 
+def cosines(network: Any, taus: Tensor) -> Tensor:
+    """What networks are told of fractions ``[B, T, 1]``, ``[B, T, 64]``."""
+    return torch.cos(taus * network.pis)
+
+
 def _cosine_features(network: Any, state: Tensor, taus: Tensor) -> Tensor:
     """State features times cosine features of the fractions ``[B, T, 1]``, ``[B * T, 256]``."""
     batch, num_tau = taus.shape[:2]
-    cos = torch.cos(taus * network.pis)
+    cos = cosines(network, taus)
     if state.dim() == 3:
         return state * _dense(network, "cos_embedding", cos)
     cos_features = _dense(network, "cos_embedding", cos.view(batch * num_tau, network.n))

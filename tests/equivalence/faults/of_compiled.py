@@ -183,8 +183,8 @@ FAULTS = (
     _of_networks(
         "learning",
         name="the actor learns from the fractions of the critic when compiled",
-        old="_cosines(critic, inputs.fractions[2])",
-        new="_cosines(critic, inputs.fractions[1])",
+        old="cosines(critic, inputs.fractions[2])",
+        new="cosines(critic, inputs.fractions[1])",
         agent="AC-IQN",
     ),
     _of_networks(

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 import patches
 from legacy_marinenav.policy.agent import Agent
+from patches.marinenav import forwards as plain_forwards
+from patches.marinenav.observations import Observation
 from patches.marinenav.step5_merge import by_autograd
 from patches.marinenav.step5_merge.compiled_environment import loading
 from syncprobe.targets.legacy_code import AGENTS
@@ -311,3 +313,17 @@ def test_observations_of_any_kind_are_understood_or_refused(form: str) -> None:
             with pytest.raises(RuntimeError) if is_odd and form == "double" else nullcontext():
                 found.append(policy(seen)["action"].tolist())
     assert found[0] == found[-1]
+
+
+def test_many_robots_keep_their_bits_in_exact_mode(forwards: Any) -> None:
+    """Their actions would be the same; what they are chosen by would not."""
+    network = Agent(agent_type="DQN", BUFFER_SIZE=100).policy_local
+    own, objects = torch.randn(40, 1, 7), torch.randn(40, 5, 5)
+    absent = torch.zeros(40, 5, 1, dtype=torch.bool)
+    with torch.no_grad():
+        found = forwards.exactly().action_values(network, Observation(own, objects, absent))
+        alone = [
+            plain_forwards.action_values(network, Observation(one.clone(), seen.clone(), flags))
+            for one, seen, flags in zip(own, objects, absent.unsqueeze(1), strict=True)
+        ]
+    assert torch.equal(found, torch.cat(alone))

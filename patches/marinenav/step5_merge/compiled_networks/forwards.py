@@ -77,13 +77,13 @@ class Forwards:
         self, critic: Any, seen: Observation, taus: Tensor, actions: Tensor
     ) -> Tensor:
         """Quantiles of AC-IQN's critic, ``[B, T]``."""
-        cosines = torch.cos(taus * critic.pis)
+        cosines = forwards.cosines(critic, taus)
         (quantiles,) = self._ask(kinds.QUANTILE_CRITIC, critic, seen, cosines, actions)
         return quantiles.view(taus.shape[:2])
 
     def all_quantiles(self, network: Any, seen: Observation, taus: Tensor) -> Tensor:
         """Quantiles of IQN, ``[B, T, 25]``."""
-        cosines = torch.cos(taus * network.pis)
+        cosines = forwards.cosines(network, taus)
         (quantiles,) = self._ask(kinds.QUANTILE_VALUES, network, seen, cosines)
         return quantiles.view(*taus.shape[:2], -1)
 

@@ -57,7 +57,7 @@ class Learning:
         """Quantiles of the actions that were taken; the loss."""
         critic, taus = agent.policy_local.critic, inputs.fractions[1]
         answer = self._learn(
-            kinds.QUANTILE_CRITIC, critic, states, _cosines(critic, taus), inputs.actions()
+            kinds.QUANTILE_CRITIC, critic, states, forwards.cosines(critic, taus), inputs.actions()
         )
         quantiles = answer.outputs[0].view(taus.shape[:2])
         loss = by_autograd.quantile_huber_loss(wanted, quantiles.unsqueeze(-1), taus)
@@ -71,7 +71,7 @@ class Learning:
     def actor_of_ac_iqn(self, agent: Any, inputs: UpdateInputs, states: Observation) -> Tensor:
         """Actions whose quantiles are higher; the loss."""
         critic = agent.policy_local.critic
-        cosines = _cosines(critic, inputs.fractions[2])
+        cosines = forwards.cosines(critic, inputs.fractions[2])
         loss = self._raise_values(agent, kinds.QUANTILE_CRITIC, states, cosines)
         if loss is None:
             return _with_autograd(by_autograd.actor_of_ac_iqn, agent, inputs, states)
@@ -167,7 +167,9 @@ class Learning:
     ) -> Tensor:
         """Quantiles of the actions that were taken; the loss."""
         network, taus = agent.policy_local, inputs.fractions[1]
-        answer = self._learn(kinds.QUANTILE_VALUES, network, states, _cosines(network, taus))
+        answer = self._learn(
+            kinds.QUANTILE_VALUES, network, states, forwards.cosines(network, taus)
+        )
         everything = answer.outputs[0].view(*taus.shape[:2], -1)
         actions = inputs.action_indices().unsqueeze(-1).expand(*taus.shape[:2], 1)
         quantiles = everything.gather(2, actions)
@@ -274,10 +276,6 @@ def _with_autograd(learn: Any, *arguments: Any) -> Tensor:
     with torch.enable_grad():
         loss: Tensor = learn(*arguments)
     return loss
-
-
-def _cosines(network: Any, taus: Tensor) -> Tensor:
-    return torch.cos(taus * network.pis)
 
 
 def _one() -> Tensor:
