@@ -91,14 +91,14 @@ def sampled_actions_with_log_probs(
 
 def sample(actor: Any, mean: Tensor, log_std: Tensor, normals: Tensor) -> Tensor:
     """Actions of SAC for what its actor's output layers say."""
-    return squash(actor, mean + normals.view_as(mean) * _deviation(actor, log_std))
+    return squash(actor, mean + normals.view_as(mean) * deviation_of(actor, log_std))
 
 
 def sample_with_log_probs(
     actor: Any, mean: Tensor, log_std: Tensor, normals: Tensor
 ) -> tuple[Tensor, Tensor]:
     """The same with their log-probabilities."""
-    deviation = _deviation(actor, log_std)
+    deviation = deviation_of(actor, log_std)
     # The deviation is an exponential, so there is nothing for argument validation to find.
     distribution = Normal(mean, deviation, validate_args=False)
     sampled = mean + normals * deviation
@@ -113,13 +113,22 @@ def _distribution(actor: Any, seen: Observation) -> tuple[Tensor, Tensor]:
     return _out(actor, "output_layer_mu", hidden, MOST_ACTING), log_std
 
 
-def _deviation(actor: Any, log_std: Tensor) -> Tensor:
+def deviation_of(actor: Any, log_std: Tensor) -> Tensor:
+    """Of what SAC's actor samples."""
     return torch.clamp(log_std, actor.min_log_std, actor.max_log_std).exp()
 
 
 def critic_values(critic: Any, seen: Observation, actions: Tensor) -> Tensor:
     """Values of DDPG's and SAC's critics, ``[B, 1]``."""
     return state_action_values(critic, state_action_hidden(critic, seen), actions)
+
+
+def both_critic_values(
+    critics: Sequence[Any], seen: Observation, actions: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Values of SAC's two critics, ``[B, 1]`` each."""
+    first, second = critics
+    return critic_values(first, seen, actions), critic_values(second, seen, actions)
 
 
 def state_action_hidden(critic: Any, seen: Observation) -> Tensor:
@@ -247,11 +256,6 @@ def atoms(network: Any, seen: Observation, weights: Weights) -> Tensor:
     advantage = relu_(product(state, *weights["hidden_layer_a"]))
     advantage = relu_(product(advantage, *weights["hidden_layer_a_2"]))
     advantage = product(advantage, *weights["output_layer_a"])
-    return duel(network, value, advantage)
-
-
-def duel(network: Any, value: Tensor, advantage: Tensor) -> Tensor:
-    """What two streams say together, ``[B, 25, 51]``."""
     value = value.view(-1, 1, network.atoms)
     advantage = advantage.view(-1, network.action_size, network.atoms)
     return value + advantage - advantage.mean(1, keepdim=True)

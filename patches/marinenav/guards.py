@@ -221,11 +221,10 @@ def _is_plain_layer(layer: Any, wanted: type[nn.Module]) -> bool:
     parameters = layer._parameters  # noqa: SLF001
     if len(parameters) != (2 if wanted is nn.Linear else 4):
         return False
-    # Not `None in ...`: that would ask every tensor whether it equals None.
-    return all(
-        parameter is not None and parameter.dtype is torch.float32
-        for parameter in parameters.values()
-    )
+    for parameter in parameters.values():  # a generator would take twice as long
+        if parameter is None or parameter.dtype is not torch.float32:
+            return False
+    return True
 
 
 def _is_silent(module: Any) -> bool:

@@ -71,21 +71,18 @@ def actor_of_ddpg(agent: Any, _: UpdateInputs, states: Observation) -> Tensor:
     return loss
 
 
-def critic_of_sac(
-    agent: Any, number: int, inputs: UpdateInputs, states: Observation, wanted: Tensor
-) -> Tensor:
-    """Values of the actions that were taken, by the first or the second critic; the loss."""
-    critic, optimizer = critic_and_optimizer(agent, number)
-    loss = mse_loss(forwards.critic_values(critic, states, inputs.actions()), wanted)
-    descend(loss, critic, optimizer)
-    return loss
-
-
-def critic_and_optimizer(agent: Any, number: int) -> tuple[Any, Any]:
-    """SAC has two of each."""
-    return getattr(agent.policy_local, f"critic_{number}"), getattr(
-        agent, f"critic_{number}_optimizer"
+def critics_of_sac(
+    agent: Any, inputs: UpdateInputs, states: Observation, wanted: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Values of the actions that were taken; the losses of both critics."""
+    local = agent.policy_local
+    first, second = (
+        mse_loss(forwards.critic_values(critic, states, inputs.actions()), wanted)
+        for critic in (local.critic_1, local.critic_2)
     )
+    descend(first, local.critic_1, agent.critic_1_optimizer)
+    descend(second, local.critic_2, agent.critic_2_optimizer)
+    return first, second
 
 
 def actor_of_sac(agent: Any, inputs: UpdateInputs, states: Observation) -> Tensor:

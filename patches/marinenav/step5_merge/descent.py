@@ -54,7 +54,8 @@ def take(
     clears_network: bool = False,
 ) -> None:
     """Clip the gradients of a network's parameters and take its optimizer step; see `descend`."""
-    if not clears_network and not _steps(optimizer, parameters):
+    is_plain = _is_plain_adam_of(optimizer, parameters)
+    if not clears_network and not is_plain:
         optimizer.zero_grad()
     trained, found = [], []
     for parameter, gradient in zip(parameters, gradients, strict=True):
@@ -62,7 +63,7 @@ def take(
         if gradient is not None:
             trained.append(parameter)
             found.append(gradient)
-    step(optimizer, trained, found, parameters)
+    step(optimizer, trained, found, is_plain=is_plain)
 
 
 def parameters_of(module: Any) -> list[Tensor]:
@@ -90,13 +91,11 @@ def scale_of(gradients: list[Tensor], largest: float = MAX_GRADIENT_NORM) -> Ten
 
 
 @torch.no_grad()
-def step(
-    optimizer: Any, trained: list[Tensor], gradients: list[Tensor], parameters: list[Tensor]
-) -> None:
+def step(optimizer: Any, trained: list[Tensor], gradients: list[Tensor], *, is_plain: bool) -> None:
     """Clip, then one step of a plain Adam that has stepped before; anything else steps by itself."""
     # Not by index: that would give parameters of another network a place in this optimizer.
     states = [optimizer.state.get(parameter) for parameter in trained]
-    if not (_steps(optimizer, parameters) and all(states)):
+    if not (is_plain and all(states)):
         torch._foreach_mul_(gradients, scale_of(gradients))
         optimizer.step()
         return
@@ -155,7 +154,7 @@ def _has_global_hooks() -> bool:
     return bool(_global_optimizer_pre_hooks or _global_optimizer_post_hooks)
 
 
-def _steps(optimizer: Any, parameters: list[Tensor]) -> bool:
+def _is_plain_adam_of(optimizer: Any, parameters: list[Tensor]) -> bool:
     """Whether an optimizer is a plain Adam of these very parameters."""
     if type(optimizer) is not torch.optim.Adam or len(optimizer.param_groups) != 1:
         return False

@@ -42,11 +42,9 @@ def of_sac(networks: Any, agent: Any, inputs: UpdateInputs) -> Tensor:
     next_actions, next_log_probs = networks.sampled_actions_with_log_probs(
         target.actor, next_states, inputs.normals[0]
     )
-    next_values = torch.min(
-        networks.critic_values(target.critic_1, next_states, next_actions),
-        networks.critic_values(target.critic_2, next_states, next_actions),
-    )
-    next_values = next_values - agent.alpha * next_log_probs
+    critics = target.critic_1, target.critic_2
+    both = networks.both_critic_values(critics, next_states, next_actions)
+    next_values = torch.min(*both) - agent.alpha * next_log_probs
     wanted: Tensor = inputs.rewards() + agent.GAMMA * next_values * (1.0 - inputs.dones())
     return wanted
 

@@ -75,8 +75,7 @@ def _train_sac(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
     learning = learning_for(agent, states)
     wanted = targets.of_sac(learning.networks, agent, inputs)
     return (
-        learning.critic_of_sac(agent, 1, inputs, states, wanted),
-        learning.critic_of_sac(agent, 2, inputs, states, wanted),
+        *learning.critics_of_sac(agent, inputs, states, wanted),
         learning.actor_of_sac(agent, inputs, states),
     )
 

@@ -196,10 +196,24 @@ FAULTS = (
     ),
     _of_networks(
         "learning",
-        name="slopes of actions are added in another order when compiled",
-        old="(by_second + by_first, share * agent.alpha)",
-        new="(by_second * 0.5 + by_first + by_second * 0.5, share * agent.alpha)",
+        name="the second critic learns what the first one should when compiled",
+        old="take(agent.critic_2_optimizer, answer.parameters[half:], slopes[half:])",
+        new="take(agent.critic_2_optimizer, answer.parameters[half:], slopes[:half])",
         agent="SAC",
+    ),
+    _of_networks(
+        "compiled.sampling",
+        name="deviations that were cut get slopes when compiled",
+        old="of_log_std[row, place] = slope if is_inside else float32(0.0)",
+        new="of_log_std[row, place] = slope",
+        beyond_verify=_TRIED,
+    ),
+    _of_networks(
+        "compiled.runner",
+        name="advantages are not compared with their mean when compiled",
+        old="target[row, action, atom] = together - mean[atom]",
+        new="target[row, action, atom] = together",
+        beyond_verify="each shape is tried before it is used, and torch is asked if it disagrees",
     ),
     _of_networks(
         "learning",

@@ -32,7 +32,7 @@ FAULTS = (
     Fault(
         name="gradients of another network's optimizer are not cleared",
         module="marinenav.step5_merge.descent",
-        old="    if not clears_network and not _steps(optimizer, parameters):\n        optimizer.zero_grad()\n",
+        old="    if not clears_network and not is_plain:\n        optimizer.zero_grad()\n",
         new="",
     ),
     Fault(
@@ -73,8 +73,8 @@ FAULTS = (
     Fault(
         name="the second critic learns from the first one's optimizer state",
         module="marinenav.step5_merge.by_autograd",
-        old='agent, f"critic_{number}_optimizer"',
-        new='agent, "critic_1_optimizer"',
+        old="descend(second, local.critic_2, agent.critic_2_optimizer)",
+        new="descend(second, local.critic_2, agent.critic_1_optimizer)",
         agent="SAC",
     ),
     Fault(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -107,21 +108,38 @@ def test_targets_move_alike(strange: float | None) -> None:
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("name", ["scale_of", "average", "move", "approach"])
-def test_a_kernel_that_disagrees_is_not_used(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = getattr(compiled, name)
+def clips_otherwise(inner: Any, forms: Any, lanes: Any, table: Any, largest: Any, *rest: Any) -> Any:  # fmt: skip
+    return inner(forms, lanes, table, largest * np.float32(0.999), *rest)
 
-    def wrong(*arguments: Any) -> Any:
-        *others, last = arguments
-        if name == "scale_of":
-            return inner(*arguments) * 0.999
-        if name != "average":  # a size or a weight
-            return inner(*others, last * np.float32(1 + 2e-7))
-        result = inner(*arguments)
-        last *= 1.001  # the squares whose roots are taken
-        return result
 
-    monkeypatch.setattr(compiled, name, wrong)
+def squares_otherwise(inner: Any, *arguments: Any) -> Any:
+    result = inner(*arguments)
+    arguments[-1][:] *= 1.001
+    return result
+
+
+def moves_otherwise(inner: Any, table: Any, roots: Any, numbers: Any, epsilon: Any) -> Any:
+    return inner(table, roots, numbers * np.float32(1 + 2e-7), epsilon)
+
+
+def approaches_otherwise(inner: Any, *arguments: Any) -> Any:
+    *others, weight = arguments
+    return inner(*others, weight * np.float32(1 + 2e-7))
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "problem"),
+    [
+        ("average", clips_otherwise, "other steps"),
+        ("average", squares_otherwise, "other steps"),
+        ("move", moves_otherwise, "other steps"),
+        ("approach", approaches_otherwise, "moves targets"),
+    ],
+)
+def test_a_kernel_that_disagrees_is_not_used(
+    name: str, wrong: Any, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, name, partial(wrong, getattr(compiled, name)))
     kernels, reason = probing.try_kernels()
     assert kernels is None
-    assert ("moves targets" if name == "approach" else "other steps") in reason
+    assert problem in reason

@@ -27,7 +27,7 @@ from tensordict import TensorDict
 
 from legacy_marinenav.torchrl_gpu.policy_wrapper import PolicyWrapper
 from patches.marinenav.step5_merge.compiled_networks import kernels as compiled
-from patches.marinenav.step5_merge.compiled_networks import kinds, probing
+from patches.marinenav.step5_merge.compiled_networks import kinds, probing, sampling
 from patches.marinenav.step5_merge.compiled_networks.compiled import product, row_sums, runner
 from patches.marinenav.step5_merge.compiled_networks.kernels import (
     LAST_INPUT,
@@ -45,6 +45,7 @@ SHAPES = {
     kinds.ACTOR: (*_ENCODERS, *_HIDDEN, (2, 128)),
     kinds.SAMPLING_ACTOR: (*_ENCODERS, *_HIDDEN, (2, 128), (2, 128)),
     kinds.CRITIC: (*_ENCODERS, (128, 2), *_HIDDEN, (1, 128)),
+    kinds.BOTH_CRITICS: (*_ENCODERS, (128, 2), *_HIDDEN, (1, 128)) * 2,
     kinds.QUANTILE_CRITIC: (*_ENCODERS, (256, 64), (128, 2), *_HIDDEN, (1, 128)),
     kinds.QUANTILE_VALUES: (*_ENCODERS, (256, 64), *_HIDDEN, (25, 128)),
     kinds.STREAMS: (
@@ -80,7 +81,11 @@ def test_robots_of_their_own_are_answered_as_if_alone(
     assert isinstance(forwards.kernels.tried(kind, SHAPES[kind], sizes, NOTHING), Program)
 
 
-@pytest.mark.parametrize("kind", [kinds.CRITIC, kinds.QUANTILE_CRITIC], ids=["values", "quantiles"])
+@pytest.mark.parametrize(
+    "kind",
+    [kinds.CRITIC, kinds.BOTH_CRITICS, kinds.QUANTILE_CRITIC],
+    ids=["values", "both", "quantiles"],
+)
 def test_slopes_of_actions_keep_their_bits(forwards: Any, kind: Any) -> None:
     found = forwards.kernels.tried(kind, SHAPES[kind], Sizes(64, 8), LAST_INPUT)
     assert isinstance(found, Program)
@@ -102,6 +107,27 @@ def test_rows_are_summed_in_the_order_of_torch(rows: int, width: int, seed: int)
     found = torch.empty(width)
     row_sums.sum_rows(found.numpy(), numbers.numpy(), verdict.kernels.kernels.lanes)
     assert torch.equal(found, numbers.sum(0))
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows=st.integers(1, 70), size=st.sampled_from([1e-3, 1.0, 30.0]), seed=st.integers(0, 2**16))
+def test_samples_and_their_slopes_are_those_of_torch(rows: int, size: float, seed: int) -> None:
+    """Log-deviations beyond their limits included, whose slopes are zero."""
+    verdict = loading.verdict(loading.NETWORKS)
+    if verdict.kernels is None:
+        pytest.skip(verdict.reason)
+    with patches.applied("all"):
+        actor = Agent(agent_type="SAC", BUFFER_SIZE=100).policy_local.actor
+    generator = torch.Generator().manual_seed(seed)
+    mean, log_std, normals, of_actions = torch.randn(4, rows, 2, generator=generator) * size
+    of_log_probs = torch.randn(rows, 1, generator=generator)
+    leaves = mean.clone().requires_grad_(), log_std.clone().requires_grad_()
+    wanted = plain_forwards.sample_with_log_probs(actor, *leaves, normals)
+    slopes = torch.autograd.grad(wanted, leaves, (of_actions, of_log_probs))
+    found = sampling.Sampled(actor, mean, log_std, normals)
+    ours = found.actions, found.log_probs, *found.slopes(of_actions, of_log_probs)
+    for one, other in zip(ours, (*wanted, *slopes), strict=True):
+        assert torch.equal(one.view(torch.int32), other.detach().view(torch.int32))
 
 
 def test_on_any_machine_tapes_compute_networks() -> None:
@@ -237,8 +263,18 @@ def test_a_shape_that_disagrees_is_left_to_torch(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.usefixtures("forwards")
-@pytest.mark.parametrize("what", ["networks", "slopes", "product"])
-def test_what_disagrees_is_not_used(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("what", "problem"),
+    [
+        ("networks", "round otherwise"),
+        ("slopes", "round otherwise"),
+        ("samples", "samples otherwise"),
+        ("product", "does not show"),
+    ],
+)
+def test_what_disagrees_is_not_used(
+    what: str, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if what == "networks":
         inner = runner.run
 
@@ -250,11 +286,13 @@ def test_what_disagrees_is_not_used(what: str, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(
             compiled, "quantile_slopes", lambda *arguments: arguments[-1].fill(0.25)
         )
+    elif what == "samples":
+        monkeypatch.setattr(sampling, "sample_slopes", lambda *arguments: arguments[-1].fill(0.25))
     else:
         monkeypatch.setattr(product, "_LIBRARY", "libnosuch.so")
     kernels, reason = probing.try_kernels()
     assert kernels is None
-    assert ("does not show" if what == "product" else "otherwise than torch's") in reason
+    assert problem in reason
 
 
 @pytest.mark.usefixtures("forwards")

@@ -7,11 +7,12 @@ Keeps:    every product, sum and their order; what torch's vectorised loops fuse
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
-from numba import carray, float32, njit, types
+from numba import carray, float32, float64, njit, types
 from numba.extending import intrinsic
 from torch.autograd.graph import increment_version
 
@@ -100,21 +101,43 @@ def scale_of(lanes: int, table: Any, largest: Any) -> Any:
 
 
 @compiled
+def _prepare(table: Any, betas: Any, rate: Any, half: Any, numbers: Any) -> None:
+    """Write what a step does with each tensor: its count, the correction of its roots, and what averages are multiplied by.
+
+    The powers are the library's that Python asks, so what is half is not told before: it would become another root.
+    """
+    for row in range(len(table)):
+        count = float64(carray(_pointer(table[row, COUNT]), (1,))[0]) + 1.0
+        numbers[0, row] = float32(count)
+        numbers[1, row] = float32((1.0 - betas[1] ** count) ** half)
+        numbers[2, row] = float32(-(rate / (1.0 - betas[0] ** count)))
+
+
+@compiled
 def average(
-    forms: Any, table: Any, scale: Any, weight: Any, decay: Any, rest: Any, counts: Any, squares: Any
-) -> None:  # fmt: skip
-    """Scale gradients and take them into the averages: the first half of a step of Adam.
+    forms: Any, lanes: int, table: Any, largest: Any, betas: Any, rate: Any, half: Any, numbers: Any, squares: Any
+) -> bool:  # fmt: skip
+    """Clip gradients and take them into the averages: the first half of a step of Adam.
 
     Args:
         forms: Whether the last products of averages and of squares are added without being rounded.
+        lanes: See `scale_of`.
         table: (n, 6), see `PARAMETER` and its neighbours.
-        scale: What gradients are multiplied by; this and all that follows in single precision.
-        weight: Of a gradient in the average, less than a half.
-        decay: Of the squares.
-        rest: Weight of a new square.
-        counts: (n,), written to the steps' tensors.
+        largest: What the common norm of the gradients may be, in single precision.
+        betas: Of the averages and of the squares.
+        rate: Of learning.
+        half: 0.5.
+        numbers: (3, n), written, see `_prepare`; counts go to the steps' tensors.
         squares: Written: the squares of all tensors, one after the other, with ones for zeros.
+
+    Returns:
+        Whether it did. Nothing is written where the norm is infinite or no number: signs of the latter are torch's to choose.
     """
+    scale = scale_of(lanes, table, largest)
+    if not scale > float32(0.0):
+        return False
+    _prepare(table, betas, rate, half, numbers)
+    weight, decay, rest = float32(1.0 - betas[0]), float32(betas[1]), float32(1.0 - betas[1])
     fuses_averages, fuses_squares = forms
     begin = 0
     for row in range(len(table)):
@@ -122,7 +145,7 @@ def average(
         gradient = carray(_pointer(table[row, GRADIENT]), (length,))
         mean = carray(_pointer(table[row, AVERAGE]), (length,))
         square = carray(_pointer(table[row, SQUARE]), (length,))
-        carray(_pointer(table[row, COUNT]), (1,))[0] = counts[row]
+        carray(_pointer(table[row, COUNT]), (1,))[0] = numbers[0, row]
         copy = squares[begin : begin + length]
         for place in range(length):
             slope = gradient[place] * scale
@@ -139,18 +162,18 @@ def average(
             # Roots of zeros take torch's library ten times as long as others; `move` knows them without it.
             copy[place] = second if second != float32(0.0) else float32(1.0)
         begin += length
+    return True
 
 
 @compiled
-def move(table: Any, roots: Any, corrections: Any, epsilon: Any, sizes: Any) -> None:
+def move(table: Any, roots: Any, numbers: Any, epsilon: Any) -> None:
     """Move parameters: the second half, once the roots of the squares are there.
 
     Args:
         table: As above.
         roots: Of the squares of all tensors, one after the other; those of zeros are not looked at.
-        corrections: (n,), roots are divided by them.
-        epsilon: Then added.
-        sizes: (n,), what the average is multiplied by.
+        numbers: (3, n), see `_prepare`.
+        epsilon: Added to roots, in single precision.
     """
     begin = 0
     for row in range(len(table)):
@@ -159,7 +182,7 @@ def move(table: Any, roots: Any, corrections: Any, epsilon: Any, sizes: Any) -> 
         mean = carray(_pointer(table[row, AVERAGE]), (length,))
         square = carray(_pointer(table[row, SQUARE]), (length,))
         found = roots[begin : begin + length]
-        correction, size = corrections[row], sizes[row]
+        correction, size = numbers[1, row], numbers[2, row]
         for place in range(length):
             root = found[place] if square[place] != float32(0.0) else float32(0.0)
             parameter[place] += size * mean[place] / (root / correction + epsilon)
@@ -191,22 +214,11 @@ def approach(targets: Any, locals_: Any, lengths: Any, part: Any, rest: Any) -> 
 
 @_compiled_freely
 def descend_freely(
-    table: Any, largest: Any, weight: Any, decay: Any, rest: Any, counts: Any, corrections: Any,
-    epsilon: Any, sizes: Any,
+    table: Any, largest: Any, betas: Any, rate: Any, half: Any, numbers: Any, epsilon: Any
 ) -> None:  # fmt: skip
-    """Do all of it, with sums and roots that round as is quickest.
-
-    Args:
-        table: As above, like all that is not said here.
-        largest: What the common norm of the gradients may be.
-        weight: Of a gradient in the average.
-        decay: Of the squares.
-        rest: Weight of a new square.
-        counts: (n,)
-        corrections: (n,)
-        epsilon: Added to roots.
-        sizes: (n,)
-    """
+    """Do all of it, with sums and roots that round as is quickest; arguments are as above."""
+    _prepare(table, betas, rate, half, numbers)
+    weight, decay, rest = float32(1.0 - betas[0]), float32(betas[1]), float32(1.0 - betas[1])
     total = float32(0.0)
     for row in range(len(table)):
         gradient = carray(_pointer(table[row, GRADIENT]), (table[row, SIZE],))
@@ -219,8 +231,8 @@ def descend_freely(
         gradient = carray(_pointer(table[row, GRADIENT]), (length,))
         mean = carray(_pointer(table[row, AVERAGE]), (length,))
         square = carray(_pointer(table[row, SQUARE]), (length,))
-        carray(_pointer(table[row, COUNT]), (1,))[0] = counts[row]
-        correction, size = corrections[row], sizes[row]
+        carray(_pointer(table[row, COUNT]), (1,))[0] = numbers[0, row]
+        correction, size = numbers[1, row], numbers[2, row]
         for place in range(length):
             slope = gradient[place] * scale
             gradient[place] = slope
@@ -230,7 +242,7 @@ def descend_freely(
             parameter[place] += size * first / (np.sqrt(second) / correction + epsilon)
 
 
-ENTRIES: tuple[Any, ...] = (scale_of, average, move, approach, descend_freely)
+ENTRIES: tuple[Any, ...] = (average, move, approach, descend_freely)
 """What is called from Python, and therefore cached."""
 
 
@@ -261,16 +273,15 @@ class Kernels(NamedTuple):
             largest: What the common norm of the gradients may be.
             tensors: A parameter, its gradient, average, square and count each.
         """
-        table, weights, counts, corrections, sizes = _numbers_of(betas, rate, tensors)
-        scale = scale_of(self.lanes, table, np.float32(largest))
-        if not scale > 0.0:
-            return False
+        table, numbers = _table_of(tensors)
         squares = torch.empty(int(table[:, SIZE].sum()), dtype=torch.float32, device="cpu")
-        average(self.forms, table, np.float32(scale), *weights, counts, squares.numpy())
+        if not average(
+            self.forms, self.lanes, table, np.float32(largest), *_as_floats(betas, rate), 0.5, numbers, squares.numpy()
+        ):  # fmt: skip
+            return False
         roots = squares.sqrt_()  # by torch, whose roots are not those that are nearest
-        move(table, roots.numpy(), corrections, np.float32(epsilon), sizes)
-        for each in tensors:
-            increment_version(each)
+        move(table, roots.numpy(), numbers, np.float32(epsilon))
+        increment_version(chain.from_iterable(tensors))
         return True
 
     def descend_freely(
@@ -282,10 +293,11 @@ class Kernels(NamedTuple):
         tensors: Sequence[tuple[Tensor, ...]],
     ) -> None:
         """Clip to the largest norm and take a step, rounding as is quickest."""
-        table, weights, *others, sizes = _numbers_of(betas, rate, tensors)
-        descend_freely(table, np.float32(largest), *weights, *others, np.float32(epsilon), sizes)
-        for each in tensors:
-            increment_version(each)
+        table, numbers = _table_of(tensors)
+        descend_freely(
+            table, np.float32(largest), *_as_floats(betas, rate), 0.5, numbers, np.float32(epsilon)
+        )
+        increment_version(chain.from_iterable(tensors))
 
     def approach(self, targets: Sequence[Tensor], locals_: Sequence[Tensor], part: float) -> bool:
         """Move targets towards local tensors by a part of the way; return whether that was done."""
@@ -301,17 +313,13 @@ class Kernels(NamedTuple):
         return has_moved
 
 
-def _numbers_of(
-    betas: tuple[float, float], rate: float, tensors: Sequence[tuple[Tensor, ...]]
-) -> tuple[Any, ...]:
-    """A table, the weights of gradients and squares, then counts, corrections and sizes of all tensors."""
-    beta1, beta2 = betas
-    counts = [float(each[COUNT]) + 1.0 for each in tensors]
+def _table_of(tensors: Sequence[tuple[Tensor, ...]]) -> tuple[Any, Any]:
+    """A table, and room for the numbers of a step."""
     rows = [(*(part.data_ptr() for part in each), each[0].numel()) for each in tensors]
-    return (
-        np.array(rows),
-        (np.float32(1 - beta1), np.float32(beta2), np.float32(1 - beta2)),
-        np.array(counts, np.float32),
-        np.array([(1 - beta2**count) ** 0.5 for count in counts], np.float32),
-        np.array([-(rate / (1 - beta1**count)) for count in counts], np.float32),
-    )
+    return np.array(rows), np.empty((3, len(rows)), np.float32)
+
+
+def _as_floats(betas: Sequence[float], rate: float) -> tuple[tuple[float, float], float]:
+    """Whatever numbers an optimizer was given, as the kind that is compiled already."""
+    one, other = betas
+    return (float(one), float(other)), float(rate)

@@ -33,6 +33,7 @@ from patches.marinenav.step5_merge.compiled_networks.compiled import (
     quantile_slopes,
     row_sums,
     runner,
+    sampling,
 )
 from patches.marinenav.step5_merge.compiled_networks.tapes import operations
 from patches.marinenav.step5_merge.vector_environment import coefficients, encounters
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 _SOURCES = (
     arithmetic, coefficients, descent, encounters, looking, meeting, motion, noise, operations, product,
-    quantile_slopes, row_sums, runner, tables,
+    quantile_slopes, row_sums, runner, sampling, tables,
 )  # fmt: skip
 """What compiled code is made of, constants included."""
 _PACKAGES = ("numba", "llvmlite", "numpy")

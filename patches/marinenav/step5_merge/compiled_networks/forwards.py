@@ -18,9 +18,12 @@ from patches.marinenav.circumstances import are_plain
 from patches.marinenav.step5_merge.compiled_networks import kinds
 from patches.marinenav.step5_merge.compiled_networks.kernels import Kernels, Sizes, seen_by
 from patches.marinenav.step5_merge.compiled_networks.learning import Learning
+from patches.marinenav.step5_merge.compiled_networks.sampling import Sampled
 from patches.marinenav.step5_merge.descent import parameters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch import Tensor
 
     from patches.marinenav.observations import Observation
@@ -63,15 +66,24 @@ class Forwards:
     ) -> tuple[Tensor, Tensor]:
         """Actions of SAC ``[B, 2]`` and their log-probabilities ``[B, 1]``."""
         mean, log_std = self._distribution(actor, seen)
-        return forwards.sample_with_log_probs(actor, mean, log_std, normals)
+        sampled = Sampled(actor, mean, log_std, normals)
+        return sampled.actions, sampled.log_probs
 
     def _distribution(self, actor: Any, seen: Observation) -> list[Tensor]:
         return self._ask(kinds.SAMPLING_ACTOR, actor, seen, most=forwards.MOST_ACTING)
 
     def critic_values(self, critic: Any, seen: Observation, actions: Tensor) -> Tensor:
-        """Values of DDPG's and SAC's critics, ``[B, 1]``."""
+        """Values of DDPG's critic, ``[B, 1]``."""
         (values,) = self._ask(kinds.CRITIC, critic, seen, actions)
         return values
+
+    def both_critic_values(
+        self, critics: Sequence[Any], seen: Observation, actions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Values of SAC's two critics, ``[B, 1]`` each."""
+        parameters = [each for critic in critics for each in parameters_of(critic)]
+        first, second = self._answer(kinds.BOTH_CRITICS, parameters, seen, actions)
+        return first, second
 
     def critic_quantiles(
         self, critic: Any, seen: Observation, taus: Tensor, actions: Tensor
@@ -106,8 +118,8 @@ class Forwards:
     def atom_probs(self, network: Any, seen: Observation, weights: forwards.Weights) -> Tensor:
         """Probabilities of Rainbow's atoms, ``[B, 25, 51]``."""
         parameters = kinds.stream_parameters(network, weights)
-        value, advantage = self._answer(kinds.STREAMS, parameters, seen)
-        return torch.softmax(forwards.duel(network, value, advantage), dim=2)
+        (together,) = self._answer(kinds.STREAMS, parameters, seen)
+        return torch.softmax(together.view(-1, network.action_size, network.atoms), dim=2)
 
     def _ask(
         self,

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from patches.marinenav.step5_merge.compiled_networks.compiled import runner
+from patches.marinenav.step5_merge.compiled_networks.compiled import runner, sampling
 from patches.marinenav.step5_merge.compiled_networks.compiled.quantile_slopes import quantile_slopes
-from patches.marinenav.step5_merge.compiled_networks.programs import Asked, Program
+from patches.marinenav.step5_merge.compiled_networks.programs import Asked, Program, begins
 from patches.marinenav.step5_merge.compiled_networks.reference import Reference
 from patches.marinenav.step5_merge.compiled_networks.tapes.network import Network
 from patches.marinenav.step5_merge.compiled_networks.trying import agree
@@ -17,12 +18,13 @@ from patches.marinenav.step5_merge.compiled_networks.trying import agree
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from torch import Tensor
-
     from patches.marinenav.observations import Observation
     from patches.marinenav.step5_merge.compiled_networks.kinds import Kind
 
-ENTRIES: tuple[Any, ...] = (runner.run, runner.mix, quantile_slopes)
+ENTRIES: tuple[Any, ...] = (
+    runner.run, runner.mix, quantile_slopes,
+    sampling.draw, sampling.squash, sampling.log_probs, sampling.sample_slopes,
+)  # fmt: skip
 """What is called from Python, and therefore cached."""
 
 
@@ -78,7 +80,7 @@ class Kernels:
         """The same, with the way back to slopes of parameters, or of the input that was given last."""
         program = self._program(kind, parameters, sizes, wanted)
         tensors = (*parameters, *inputs)
-        return Answer(program, tensors, *program.forward(tensors))
+        return Answer(program, tensors, len(parameters), *program.forward(tensors))
 
     def mix(
         self,
@@ -88,11 +90,8 @@ class Kernels:
         noises: Sequence[Tensor],
     ) -> None:
         """Write means plus deviations times noise to targets."""
-        rows = [
-            (*(each.data_ptr() for each in tensors), tensors[0].numel())
-            for tensors in zip(targets, means, deviations, noises, strict=True)
-        ]
-        runner.mix(np.array(rows))
+        addresses = [begins(each) for each in (targets, means, deviations, noises)]
+        runner.mix(np.array(addresses), np.array(list(map(Tensor.numel, means))))
 
     def quantile_slopes(self, targets: Tensor, quantiles: Tensor, taus: Tensor) -> Tensor:
         """How the quantile Huber loss changes with quantiles ``[B, T]``; targets are ``[B, 1, M]``."""
@@ -145,8 +144,14 @@ class Answer:
     """What a network said, and what is needed to learn from it; once."""
 
     def __init__(
-        self, program: Asked, tensors: Sequence[Tensor], outputs: list[Tensor], space: Any
+        self,
+        program: Asked,
+        tensors: Sequence[Tensor],
+        parameters: int,
+        outputs: list[Tensor],
+        space: Any,
     ) -> None:
+        self.parameters = list(tensors[:parameters])
         self.outputs = outputs
         self._program, self._tensors, self._space = program, tensors, space
 

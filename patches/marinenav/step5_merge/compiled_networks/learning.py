@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import torch
 from torch import Tensor
@@ -27,15 +27,20 @@ from patches.marinenav.step5_merge.compiled_networks.kernels import (
     Sizes,
     seen_by,
 )
+from patches.marinenav.step5_merge.compiled_networks.sampling import Sampled
 from patches.marinenav.step5_merge.descent import parameters_of, take
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from patches.marinenav.batches import UpdateInputs
     from patches.marinenav.observations import Observation
     from patches.marinenav.step5_merge.compiled_networks.forwards import Forwards
     from patches.marinenav.step5_merge.compiled_networks.kernels import Answer
     from patches.marinenav.step5_merge.compiled_networks.kinds import Kind
-    from patches.marinenav.step5_merge.rainbow_update import Sampled
+    from patches.marinenav.step5_merge.rainbow_update import Sampled as SampledBatch
+
+_T = TypeVar("_T")
 
 _MEAN: Final = 1
 """Torch's number of losses that are means."""
@@ -57,14 +62,18 @@ class Learning:
         """Quantiles of the actions that were taken; the loss."""
         critic, taus = agent.policy_local.critic, inputs.fractions[1]
         answer = self._learn(
-            kinds.QUANTILE_CRITIC, critic, states, forwards.cosines(critic, taus), inputs.actions()
+            kinds.QUANTILE_CRITIC,
+            parameters_of(critic),
+            states,
+            forwards.cosines(critic, taus),
+            inputs.actions(),
         )
         quantiles = answer.outputs[0].view(taus.shape[:2])
         loss = by_autograd.quantile_huber_loss(wanted, quantiles.unsqueeze(-1), taus)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.critic_of_ac_iqn, agent, inputs, states, wanted)
         slopes = self.networks.kernels.quantile_slopes(wanted, quantiles, taus)
-        take(agent.critic_optimizer, parameters_of(critic), answer.slopes(slopes))
+        take(agent.critic_optimizer, answer.parameters, answer.slopes(slopes))
         return loss
 
     @torch.no_grad()
@@ -83,13 +92,13 @@ class Learning:
     ) -> Tensor:
         """Values of the actions that were taken; the loss."""
         critic = agent.policy_local.critic
-        answer = self._learn(kinds.CRITIC, critic, states, inputs.actions())
+        answer = self._learn(kinds.CRITIC, parameters_of(critic), states, inputs.actions())
         (values,) = answer.outputs
         loss = smooth_l1_loss(values, wanted)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.critic_of_ddpg, agent, inputs, states, wanted)
         slopes = answer.slopes(_smooth_slopes(values, wanted))
-        take(agent.critic_optimizer, parameters_of(critic), slopes)
+        take(agent.critic_optimizer, answer.parameters, slopes)
         return loss
 
     @torch.no_grad()
@@ -104,10 +113,11 @@ class Learning:
         self, agent: Any, kind: Kind, states: Observation, *inputs: Tensor
     ) -> Tensor | None:
         actor, critic = agent.policy_local.actor, agent.policy_local.critic
-        decided = self._learn(kinds.ACTOR, actor, states)
+        decided = self._learn(kinds.ACTOR, parameters_of(actor), states)
         (raw,) = decided.outputs
+        actions = forwards.squash(actor, raw)
         judged = self._learn(
-            kind, critic, states, *inputs, forwards.squash(actor, raw), wanted=LAST_INPUT
+            kind, parameters_of(critic), states, *inputs, actions, wanted=LAST_INPUT
         )
         (values,) = judged.outputs
         loss = -values.view(len(raw), -1).mean()
@@ -115,51 +125,50 @@ class Learning:
             return None
         (slopes,) = judged.slopes(_shares(values, -1.0))
         slopes = slopes * actor.atan_scale / (raw * raw + 1)
-        take(agent.actor_optimizer, parameters_of(actor), decided.slopes(slopes))
+        take(agent.actor_optimizer, decided.parameters, decided.slopes(slopes))
         return loss
 
     @torch.no_grad()
-    def critic_of_sac(
-        self, agent: Any, number: int, inputs: UpdateInputs, states: Observation, wanted: Tensor
-    ) -> Tensor:
-        """Values of the actions that were taken, by the first or the second critic; the loss."""
-        critic, optimizer = by_autograd.critic_and_optimizer(agent, number)
-        answer = self._learn(kinds.CRITIC, critic, states, inputs.actions())
-        (values,) = answer.outputs
-        loss = mse_loss(values, wanted)
-        if not math.isfinite(loss):
-            return _with_autograd(by_autograd.critic_of_sac, agent, number, inputs, states, wanted)
-        slopes = _mse_back(_one(), values, wanted, _MEAN)
-        take(optimizer, parameters_of(critic), answer.slopes(slopes))
-        return loss
+    def critics_of_sac(
+        self, agent: Any, inputs: UpdateInputs, states: Observation, wanted: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Values of the actions that were taken; the losses of both critics."""
+        answer = self._learn_both(agent, states, inputs.actions(), PARAMETERS)
+        first, second = (mse_loss(values, wanted) for values in answer.outputs)
+        if not (math.isfinite(first) and math.isfinite(second)):
+            return _with_autograd(by_autograd.critics_of_sac, agent, inputs, states, wanted)
+        slopes = answer.slopes(
+            *(_mse_back(_one(), values, wanted, _MEAN) for values in answer.outputs)
+        )
+        half = len(slopes) // 2
+        take(agent.critic_1_optimizer, answer.parameters[:half], slopes[:half])
+        take(agent.critic_2_optimizer, answer.parameters[half:], slopes[half:])
+        return first, second
 
     @torch.no_grad()
     def actor_of_sac(self, agent: Any, inputs: UpdateInputs, states: Observation) -> Tensor:
         """Actions whose values are higher, and not too certain; the loss."""
-        local = agent.policy_local
-        decided = self._learn(kinds.SAMPLING_ACTOR, local.actor, states)
-        mean, log_std = said = [each.detach().requires_grad_() for each in decided.outputs]
-        with torch.enable_grad():
-            actions, log_probs = forwards.sample_with_log_probs(
-                local.actor, mean, log_std, inputs.normals[1]
-            )
-        judged = [
-            self._learn(kinds.CRITIC, critic, states, actions.detach(), wanted=LAST_INPUT)
-            for critic in (local.critic_1, local.critic_2)
-        ]
-        first, second = (each.outputs[0] for each in judged)
-        loss: Tensor = (agent.alpha * log_probs.detach() - torch.min(first, second)).mean()
+        actor = agent.policy_local.actor
+        decided = self._learn(kinds.SAMPLING_ACTOR, parameters_of(actor), states)
+        mean, log_std = decided.outputs
+        sampled = Sampled(actor, mean, log_std, inputs.normals[1])
+        judged = self._learn_both(agent, states, sampled.actions, LAST_INPUT)
+        first, second = judged.outputs
+        loss: Tensor = (agent.alpha * sampled.log_probs - torch.min(first, second)).mean()
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.actor_of_sac, agent, inputs, states)
         share = _shares(first, 1.0)
-        (by_first,) = judged[0].slopes(_of_smaller(-share, first, second))
-        (by_second,) = judged[1].slopes(_of_smaller(-share, second, first))
-        # In this order: autograd comes to what was computed last first.
-        slopes = torch.autograd.grad(
-            (actions, log_probs), said, (by_second + by_first, share * agent.alpha)
+        (of_actions,) = judged.slopes(
+            _of_smaller(-share, first, second), _of_smaller(-share, second, first)
         )
-        take(agent.actor_optimizer, parameters_of(local.actor), decided.slopes(*slopes))
+        slopes = sampled.slopes(of_actions, share * agent.alpha)
+        take(agent.actor_optimizer, decided.parameters, decided.slopes(*slopes))
         return loss
+
+    def _learn_both(self, agent: Any, states: Observation, actions: Tensor, wanted: str) -> Answer:
+        local = agent.policy_local
+        parameters = parameters_of(local.critic_1) + parameters_of(local.critic_2)
+        return self._learn(kinds.BOTH_CRITICS, parameters, states, actions, wanted=wanted)
 
     @torch.no_grad()
     def values_of_iqn(
@@ -168,7 +177,10 @@ class Learning:
         """Quantiles of the actions that were taken; the loss."""
         network, taus = agent.policy_local, inputs.fractions[1]
         answer = self._learn(
-            kinds.QUANTILE_VALUES, network, states, forwards.cosines(network, taus)
+            kinds.QUANTILE_VALUES,
+            parameters_of(network),
+            states,
+            forwards.cosines(network, taus),
         )
         everything = answer.outputs[0].view(*taus.shape[:2], -1)
         actions = inputs.action_indices().unsqueeze(-1).expand(*taus.shape[:2], 1)
@@ -178,7 +190,7 @@ class Learning:
             return _with_autograd(by_autograd.values_of_iqn, agent, inputs, states, wanted)
         slopes = self.networks.kernels.quantile_slopes(wanted, quantiles.squeeze(2), taus)
         chosen = torch.zeros_like(everything).scatter_add_(2, actions, slopes.unsqueeze(2))
-        take(agent.optimizer, parameters_of(network), answer.slopes(chosen))
+        take(agent.optimizer, answer.parameters, answer.slopes(chosen))
         return loss
 
     @torch.no_grad()
@@ -187,7 +199,7 @@ class Learning:
     ) -> Tensor:
         """Values of the actions that were taken; the loss."""
         network, actions = agent.policy_local, inputs.action_indices()
-        answer = self._learn(kinds.VALUES, network, states)
+        answer = self._learn(kinds.VALUES, parameters_of(network), states)
         (everything,) = answer.outputs
         values = everything.gather(1, actions)
         loss = smooth_l1_loss(values, wanted)
@@ -195,11 +207,11 @@ class Learning:
             return _with_autograd(by_autograd.values_of_dqn, agent, inputs, states, wanted)
         slopes = _smooth_slopes(values, wanted)
         chosen = torch.zeros_like(everything).scatter_add_(1, actions, slopes)
-        take(agent.optimizer, parameters_of(network), answer.slopes(chosen))
+        take(agent.optimizer, answer.parameters, answer.slopes(chosen))
         return loss
 
     @torch.no_grad()
-    def hear_rainbow(self, agent: Any, batch: Sampled) -> Heard:
+    def hear_rainbow(self, agent: Any, batch: SampledBatch) -> Heard:
         """Ask, with noisy weights that are computed once per update."""
         network = agent.policy_local
         weights = (
@@ -214,12 +226,12 @@ class Learning:
             Sizes(len(batch.states.own)),
             PARAMETERS,
         )
-        together = forwards.duel(network, *answer.outputs)
+        together = answer.outputs[0].view(-1, network.action_size, network.atoms)
         return Heard(weights, torch.log_softmax(together, 2), answer)
 
     @torch.no_grad()
     def atoms_of_rainbow(
-        self, agent: Any, batch: Sampled, rows: Tensor, wanted: Tensor, heard: Heard
+        self, agent: Any, batch: SampledBatch, rows: Tensor, wanted: Tensor, heard: Heard
     ) -> Tensor:
         """Probabilities of the actions that were taken; the loss of each sample."""
         network, log_probs = agent.policy_local, heard.log_probs
@@ -230,9 +242,7 @@ class Learning:
         chosen = torch.zeros_like(log_probs)
         chosen.index_put_((rows, batch.actions), (-shares).unsqueeze(1) * wanted, accumulate=True)
         slopes = _log_softmax_back(chosen, log_probs, 2, torch.float32)
-        means = (-slopes).sum(1, keepdim=True) / network.action_size
-        value, advantage = slopes.sum(1), slopes + means
-        found = heard.answer.slopes(value, advantage.view(len(loss), -1))
+        found = heard.answer.slopes(slopes)
         take(
             agent.optimizer,
             parameters_of(network),
@@ -244,7 +254,7 @@ class Learning:
     def _learn(
         self,
         kind: Kind,
-        network: Any,
+        parameters: list[Tensor],
         states: Observation,
         *inputs: Tensor,
         wanted: str = PARAMETERS,
@@ -252,11 +262,11 @@ class Learning:
         fractions = inputs[0].shape[1] if kinds.COSINES in kind.layers else 1
         sizes = Sizes(len(states.own), fractions)
         return self.networks.kernels.learn(
-            kind, parameters_of(network), (*seen_by(states), *inputs), sizes, wanted
+            kind, parameters, (*seen_by(states), *inputs), sizes, wanted
         )
 
 
-def _atoms_of_rainbow(agent: Any, batch: Sampled, rows: Tensor, wanted: Tensor) -> Tensor:
+def _atoms_of_rainbow(agent: Any, batch: SampledBatch, rows: Tensor, wanted: Tensor) -> Tensor:
     heard = by_autograd.hear_rainbow(agent, batch)
     return by_autograd.atoms_of_rainbow(agent, batch, rows, wanted, heard)
 
@@ -272,10 +282,9 @@ def _with_noise(network: Any, slopes: list[Tensor]) -> list[Tensor | None]:
     return [*slopes[: -len(noises)], *noisy]
 
 
-def _with_autograd(learn: Any, *arguments: Any) -> Tensor:
+def _with_autograd(learn: Callable[..., _T], *arguments: Any) -> _T:
     with torch.enable_grad():
-        loss: Tensor = learn(*arguments)
-    return loss
+        return learn(*arguments)
 
 
 def _one() -> Tensor:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+import math
+from typing import Final, NamedTuple
 
 import torch
 
+from patches.marinenav import forwards
 from patches.marinenav.step5_merge import by_autograd
 from patches.marinenav.step5_merge.compiled_networks import kinds
 from patches.marinenav.step5_merge.compiled_networks.compiled import product
@@ -18,6 +20,7 @@ from patches.marinenav.step5_merge.compiled_networks.kernels import (
     Sizes,
 )
 from patches.marinenav.step5_merge.compiled_networks.programs import Program
+from patches.marinenav.step5_merge.compiled_networks.sampling import Sampled
 
 _LANES: Final = (8, 16, 4)
 """Of vectors with 256, 512 and 128 bits."""
@@ -31,6 +34,7 @@ _TRIED: Final = (
     (kinds.QUANTILE_VALUES, _QUANTILES, Sizes(1, 32, 5), NOTHING),
 )
 """More is tried when it is first needed."""
+_SAMPLES: Final = "it samples otherwise than torch"
 
 
 def try_kernels() -> tuple[Forwards | None, str]:
@@ -41,7 +45,7 @@ def try_kernels() -> tuple[Forwards | None, str]:
     for lanes in _LANES:
         kernels = Kernels(lanes)
         if networks_agree(kernels) and slopes_agree(kernels) and mixtures_agree(kernels):
-            return Forwards(kernels), ""
+            return (Forwards(kernels), "") if samples_agree() else (None, _SAMPLES)
     return None, "its networks round otherwise than torch's"
 
 
@@ -73,3 +77,26 @@ def mixtures_agree(kernels: Kernels) -> bool:
     found = torch.empty_like(mean)
     kernels.mix([found], [mean], [deviation], [noise])
     return torch.equal(found, mean + deviation * noise)
+
+
+def samples_agree() -> bool:
+    """Whether what SAC samples, its log-probabilities and their slopes are torch's."""
+    random = torch.Generator().manual_seed(0)
+    mean, log_std, normals, of_actions = torch.randn(
+        4, 64, 2, generator=random, device="cpu", dtype=torch.float32
+    )
+    shares = torch.full((64, 1), 0.2, device="cpu", dtype=torch.float32)
+    actor = _Actor(torch.tensor(2 / math.pi, device="cpu", dtype=torch.float32))
+    with torch.enable_grad():
+        leaves = mean.clone().requires_grad_(), log_std.clone().requires_grad_()
+        wanted = forwards.sample_with_log_probs(actor, *leaves, normals)
+    slopes = torch.autograd.grad(wanted, leaves, (of_actions, shares))
+    found = Sampled(actor, mean, log_std, normals)
+    ours = found.actions, found.log_probs, *found.slopes(of_actions, shares)
+    return all(torch.equal(one, other) for one, other in zip(ours, (*wanted, *slopes), strict=True))
+
+
+class _Actor(NamedTuple):
+    atan_scale: torch.Tensor
+    min_log_std: float = -1.0
+    max_log_std: float = 1.0

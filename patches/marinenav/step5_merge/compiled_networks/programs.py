@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from patches.marinenav.step5_merge.compiled_networks.compiled import runner
 from patches.marinenav.step5_merge.compiled_networks.tapes.memory import BYTES
@@ -15,8 +16,6 @@ from patches.marinenav.step5_merge.compiled_networks.tapes.way_back import WayBa
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from torch import Tensor
 
     from patches.marinenav.step5_merge.compiled_networks.tapes.memory import Piece
     from patches.marinenav.step5_merge.compiled_networks.tapes.network import Network
@@ -70,12 +69,16 @@ class Program:
         self._groups = groups
         self._spaces: list[Space] = []
         self._tape = as_tape(network.write())
-        self._given = np.array(network.given)
-        self._outputs = np.array([each.slot for each in network.outputs])
+        self._told = np.array([*network.given, *(each.slot for each in network.outputs)])
+        self._examples = [
+            torch.empty((groups * each.rows, each.width), dtype=torch.float32, device="cpu")
+            for each in network.outputs
+        ]
         self._way = WayBack(network, wanted)
         self._tape_back = as_tape(self._way.tape)
-        self._incoming = np.array([each.slot for each in self._way.incoming])
-        self._results = np.array(list(self._way.results.values()), dtype=np.int64)
+        self._told_back = np.array(
+            [*(each.slot for each in self._way.incoming), *self._way.results.values()]
+        )
         places = {slot: place for place, slot in enumerate(network.given)}
         self._summed = [places[slot] for slot in self._way.sums]
         self._sloped = [places[slot] for slot in self._way.results]
@@ -89,16 +92,11 @@ class Program:
     def forward(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], Space]:
         """Compute outputs, in memory of their own."""
         # Compiled code reads what lies behind what is too short.
-        assert [each.numel() for each in tensors] == self._lengths, "tensors of other shapes"
+        assert list(map(Tensor.numel, tensors)) == self._lengths, "tensors of other shapes"
         space = self._spaces.pop() if self._spaces else Space(self._network, self._groups)
-        outputs = [
-            torch.empty((self._groups * each.rows, each.width), dtype=torch.float32, device="cpu")
-            for each in self._network.outputs
-        ]
-        addresses = space.addresses
-        addresses[self._given] = _begins(tensors)
-        addresses[self._outputs] = _begins(outputs)
-        self._run(self._tape, addresses)
+        outputs = list(map(torch.empty_like, self._examples))
+        space.addresses[self._told] = begins((*tensors, *outputs))
+        self._run(self._tape, space.addresses)
         return outputs, space
 
     def backward(
@@ -108,10 +106,8 @@ class Program:
         found: dict[int, Tensor] = {
             place: torch.empty_like(tensors[place]) for place in self._sloped
         }
-        addresses = space.addresses
-        addresses[self._incoming] = _begins(slopes)
-        addresses[self._results] = _begins(found.values())
-        self._run(self._tape_back, addresses)
+        space.addresses[self._told_back] = begins((*slopes, *found.values()))
+        self._run(self._tape_back, space.addresses)
         for place, piece in zip(self._summed, self._way.sums.values(), strict=True):
             found[place] = self._matrix(piece, slopes, space).sum(0)
         return [found[place] for place in self._wanted]
@@ -132,5 +128,6 @@ class Program:
         self._spaces.append(space)
 
 
-def _begins(tensors: Any) -> list[int]:
-    return [each.data_ptr() for each in tensors]
+def begins(tensors: Any) -> list[int]:
+    """Where tensors are in memory."""
+    return list(map(Tensor.data_ptr, tensors))

@@ -19,6 +19,8 @@ from patches.marinenav.step5_merge.compiled_networks.compiled.row_sums import su
 from patches.marinenav.step5_merge.compiled_networks.tapes.operations import (
     ADD,
     COPY,
+    DUEL,
+    DUEL_BACK,
     JOIN,
     PART,
     PRODUCT,
@@ -100,17 +102,26 @@ def run(  # noqa: C901, PLR0912 - a branch for each operation, and compiled
                 _add(first, second, tape[row, 4])
             elif kind == COPY:
                 _copy(first, second, tape[row, 4])
+            elif kind == DUEL:
+                _duel(first, second, third, tape[row, 4], tape[row, 5], tape[row, 6], lanes)
+            elif kind == DUEL_BACK:
+                _duel_back(first, second, third, tape[row, 4], tape[row, 5], tape[row, 6], lanes)
 
 
 @compiled
-def mix(table: Any) -> None:
-    """Write means plus deviations times noise: addresses of what is written, of these three, and a length in each row."""
-    for row in range(len(table)):
-        length = table[row, 4]
-        target = carray(_numbers_at(table[row, 0]), (length,))
-        mean = carray(_numbers_at(table[row, 1]), (length,))
-        deviation = carray(_numbers_at(table[row, 2]), (length,))
-        noise = carray(_numbers_at(table[row, 3]), (length,))
+def mix(addresses: Any, lengths: Any) -> None:
+    """Write means plus deviations times noise.
+
+    Args:
+        addresses: (4, n), of what is written and of these three.
+        lengths: (n,)
+    """
+    for row in range(len(lengths)):
+        length = lengths[row]
+        target = carray(_numbers_at(addresses[0, row]), (length,))
+        mean = carray(_numbers_at(addresses[1, row]), (length,))
+        deviation = carray(_numbers_at(addresses[2, row]), (length,))
+        noise = carray(_numbers_at(addresses[3, row]), (length,))
         for place in range(length):
             target[place] = mean[place] + deviation[place] * noise[place]
 
@@ -219,3 +230,35 @@ def _copy(to: int, source: int, length: int) -> None:
     target, numbers = carray(_numbers_at(to), (length,)), carray(_numbers_at(source), (length,))
     for place in range(length):
         target[place] = numbers[place]
+
+
+@compiled
+def _duel(to: int, value: int, more: int, rows: int, actions: int, atoms: int, lanes: int) -> None:
+    target = carray(_numbers_at(to), (rows, actions, atoms))
+    base = carray(_numbers_at(value), (rows, atoms))
+    advantage = carray(_numbers_at(more), (rows, actions, atoms))
+    mean = np.empty(atoms, dtype=np.float32)
+    for row in range(rows):
+        sum_rows(mean, advantage[row], lanes)
+        mean /= np.float32(actions)
+        for action in range(actions):
+            for atom in range(atoms):
+                together = base[row, atom] + advantage[row, action, atom]
+                target[row, action, atom] = together - mean[atom]
+
+
+@compiled
+def _duel_back(slopes: int, value: int, more: int, rows: int, actions: int, atoms: int, lanes: int) -> None:  # fmt: skip
+    slope = carray(_numbers_at(slopes), (rows, actions, atoms))
+    base = carray(_numbers_at(value), (rows, atoms))
+    advantage = carray(_numbers_at(more), (rows, actions, atoms))
+    mean = np.empty(atoms, dtype=np.float32)
+    for row in range(rows):
+        sum_rows(base[row], slope[row], lanes)
+        # Not the sum with another sign: zeros have one, too.
+        advantage[row] = -slope[row]
+        sum_rows(mean, advantage[row], lanes)
+        mean /= np.float32(actions)
+        for action in range(actions):
+            for atom in range(atoms):
+                advantage[row, action, atom] = slope[row, action, atom] + mean[atom]

@@ -180,6 +180,44 @@ class Times(Layer):
             way.close(self.often, to)
 
 
+@dataclass(frozen=True)
+class Duel(Layer):
+    """The value of a state, plus by how much each action is better than all of them on average."""
+
+    value: Piece
+    advantage: Piece
+    output: Piece
+
+    @property
+    def inputs(self) -> tuple[Piece, ...]:
+        """Both streams."""
+        return self.value, self.advantage
+
+    def _row(self, kind: int, whole: Piece, value: Piece, advantage: Piece) -> tuple[int, ...]:
+        atoms = value.width
+        return (
+            kind, whole.slot, value.slot, advantage.slot, value.rows, advantage.width // atoms, atoms,
+        )  # fmt: skip
+
+    def forward(self, tape: Rows) -> None:
+        """Add, and subtract the mean."""
+        tape.append(self._row(operations.DUEL, self.output, self.value, self.advantage))
+
+    def compute(self, values: Values) -> Tensor:
+        """Add, and subtract the mean."""
+        value = values[self.value.slot].unsqueeze(1)
+        advantage = values[self.advantage.slot].view(len(value), -1, self.value.width)
+        together = value + advantage - advantage.mean(1, keepdim=True)
+        return together.view(self.output.rows, -1)
+
+    def backward(self, way: WayBack, slopes: Piece) -> None:
+        """Sum, and pass the mean's share back to each action."""
+        value, advantage = way.room_like(self.value), way.room_like(self.advantage)
+        way.tape.append(self._row(operations.DUEL_BACK, slopes, value, advantage))
+        way.close(self.value, value)
+        way.close(self.advantage, advantage)
+
+
 def _product(
     to: Piece, one: Piece, other: Piece, letters: str, sizes: tuple[int, ...], adds: int
 ) -> tuple[int, ...]:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from patches.marinenav.step5_merge.compiled_networks.tapes import operations
-from patches.marinenav.step5_merge.compiled_networks.tapes.layers import Dense, Joined, Layer, Times
+from patches.marinenav.step5_merge.compiled_networks.tapes.layers import (
+    Dense,
+    Duel,
+    Joined,
+    Layer,
+    Times,
+)
 from patches.marinenav.step5_merge.compiled_networks.tapes.memory import BYTES, Memory, Piece
 
 if TYPE_CHECKING:
@@ -137,6 +143,11 @@ class Network:
         """Multiply."""
         self.fits = self.fits and once.width == often.width
         return self._add(Times(once, often, self.memory.make(often.rows, often.width)))
+
+    def duel(self, value: Piece, advantage: Piece) -> Piece:
+        """Put two streams together."""
+        self.fits = self.fits and advantage.width % value.width == 0
+        return self._add(Duel(value, advantage, self.memory.make(advantage.rows, advantage.width)))
 
     def _add(self, layer: Layer) -> Piece:
         self.layers.append(layer)

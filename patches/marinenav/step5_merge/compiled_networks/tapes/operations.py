@@ -12,6 +12,8 @@ TIMES_SUM to, a, b    the same; products of a and b, summed over the rows that s
 SUM to, a             rows, width
 ADD to, a             length
 COPY to, a            length
+DUEL to, value, a     rows, actions, atoms; value plus a, less the mean of a over actions
+DUEL_BACK a, value, b the same, the other way round: a is read, the others are written
 ====================  ===================================================================================
 """
 
@@ -23,7 +25,21 @@ import numpy as np
 
 Rows = list[tuple[int, ...]]
 
-PRODUCT, SPREAD, RECTIFY, RECTIFY_BACK, JOIN, PART, TIMES, TIMES_SUM, SUM, ADD, COPY = range(11)
+(
+    PRODUCT,
+    SPREAD,
+    RECTIFY,
+    RECTIFY_BACK,
+    JOIN,
+    PART,
+    TIMES,
+    TIMES_SUM,
+    SUM,
+    ADD,
+    COPY,
+    DUEL,
+    DUEL_BACK,
+) = range(13)
 
 WIDTH: Final = 12
 """Numbers of a row."""
