@@ -29,6 +29,7 @@ from tests.slowness import examples
 
 pytest.importorskip("numba")
 from patches.marinenav.step5_merge.compiled_environment import probing
+from patches.marinenav.step5_merge.compiled_environment.compiled.angles import find_arcs
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import Forms
 from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
 
@@ -64,7 +65,9 @@ def is_close(one: Any, other: Any) -> bool:
 def test_on_any_machine_it_is_about_what_others_do(is_legacy: bool, robots: int) -> None:
     """Whether every bit agrees is tried before it is used; what is more than rounding can be told without."""
     forms = probing.find_forms() or Forms(dot=0, turned=0, pair=0, triple=0)
-    pairs = probing.taken_steps(Kernels(forms), is_legacy=is_legacy, robots=robots)
+    arcs = find_arcs()
+    assert arcs is not None
+    pairs = probing.taken_steps(Kernels(forms, arcs), is_legacy=is_legacy, robots=robots)
     for actual, expected in pairs:
         assert is_close(actual, expected)
 

@@ -21,6 +21,7 @@ from patches.settings import KERNELS_VARIABLE
 pytest.importorskip("numba")
 from patches.marinenav.step5_merge.compiled_environment import cache, probing
 from patches.marinenav.step5_merge.compiled_environment.compiled import motion
+from patches.marinenav.step5_merge.compiled_environment.compiled.angles import Arcs
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import Forms
 from patches.marinenav.step5_merge.compiled_environment.kernels import ENTRIES, Kernels
 
@@ -80,7 +81,7 @@ def test_a_broken_cache_is_not_used(
         tries.append(True)
         if len(tries) == 1:
             raise EOFError("Ran out of input")
-        return Kernels(Forms(0, 0, 0, 0)), ""
+        return Kernels(Forms(0, 0, 0, 0), Arcs(0, 0)), ""
 
     forgotten: list[Any] = []
     monkeypatch.setattr(cache, "keep", lambda _: tmp_path)

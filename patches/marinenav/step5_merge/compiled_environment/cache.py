@@ -22,6 +22,7 @@ from numba.core import caching
 from patches.marinenav.step5_merge.compiled_descent import kernels as descent
 from patches.marinenav.step5_merge.compiled_environment import tables
 from patches.marinenav.step5_merge.compiled_environment.compiled import (
+    angles,
     arithmetic,
     looking,
     motion,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SOURCES = (
-    arithmetic, coefficients, descent, encounters, looking, meeting, motion, noise, operations, product,
+    angles, arithmetic, coefficients, descent, encounters, looking, meeting, motion, noise, operations, product,
     quantile_slopes, row_sums, runner, sampling, tables,
 )  # fmt: skip
 """What compiled code is made of, constants included."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from patches.marinenav.step5_merge.compiled_environment.compiled import (
+    angles,
     arithmetic,
     looking,
     motion,
@@ -15,6 +16,7 @@ from patches.marinenav.step5_merge.compiled_environment.compiled import (
 )
 
 if TYPE_CHECKING:
+    from patches.marinenav.step5_merge.compiled_environment.compiled.angles import Arcs
     from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import Forms
     from patches.marinenav.step5_merge.compiled_environment.memory import Lookout
     from patches.marinenav.step5_merge.vector_environment.coefficients import Coefficients
@@ -26,6 +28,7 @@ ENTRIES: tuple[Any, ...] = (
     noise.draw,
     arithmetic.products_of_two,
     arithmetic.products_of_three,
+    angles.arcs_of,
 )
 """What is called from Python, and therefore cached; the rest is part of it."""
 
@@ -38,6 +41,7 @@ class Kernels:
     """Compiled functions that round as this machine's legacy code does."""
 
     forms: Forms
+    arcs: Arcs
 
     def advance(
         self,
@@ -59,8 +63,8 @@ class Kernels:
     def look(self, in_robot_frame: bool, obstacles: int, lookout: Lookout) -> int:
         """Call `looking.look`."""
         result: int = looking.look(
-            tuple(self.forms), 2.0, in_robot_frame, obstacles, lookout.observers, lookout.summary,
-            lookout.things, lookout.own, lookout.angles, lookout.found, lookout.gaps, lookout.numbers,
+            tuple(self.forms), tuple(self.arcs), 2.0, in_robot_frame, obstacles, lookout.observers,
+            lookout.summary, lookout.things, lookout.own, lookout.angles, lookout.found, lookout.gaps, lookout.numbers,
             lookout.block,
         )  # fmt: skip
         return result

@@ -15,7 +15,7 @@ import numpy as np
 
 from legacy_marinenav.marinenav_env.envs.marinenav_env import MarineNavEnv3
 from patches.marinenav.step5_merge.compiled_environment import sensing, stepping, tables
-from patches.marinenav.step5_merge.compiled_environment.compiled import arithmetic, noise
+from patches.marinenav.step5_merge.compiled_environment.compiled import angles, arithmetic, noise
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import FORMS, Forms
 from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
 from patches.marinenav.step5_merge.vector_environment import legacy, vessels
@@ -58,8 +58,12 @@ def try_kernels() -> tuple[Kernels | None, str]:
         forms = find_forms()
         if forms is None:
             return None, "matrix products are rounded in a way that it cannot follow"
-        found = Kernels(forms)
+        arcs = angles.find_arcs()
+        if arcs is None:
+            return None, "numpy does not show how it computes arcs"
+        found = Kernels(forms, arcs)
         checks: dict[str, Callable[[Kernels], bool]] = {
+            "arcs": arcs_agree,
             "noise": draws_agree,
             "motion": motion_agrees,
             "perception": partial(steps_agree, is_legacy=False, robots=CROWD),
@@ -107,6 +111,17 @@ def _form_of(compute: Any, left: Array, right: Array, expected: Array) -> int | 
         if results.tobytes() == expected.tobytes():
             return form
     return None
+
+
+def arcs_agree(kernels: Kernels) -> bool:
+    """Whether compiled code reaches the arcs that the legacy code gets from numpy."""
+    random = np.random.RandomState(0)
+    pairs = _numbers(random, (PRODUCTS, 2))
+    pairs[::2, 0] = random.uniform(-1, 1, PRODUCTS // 2)
+    results = np.empty_like(pairs)
+    angles.arcs_of(tuple(kernels.arcs), pairs, results)
+    expected = [(np.arcsin(one), np.arctan2(one, other)) for one, other in pairs]
+    return results.tobytes() == np.array(expected).tobytes()
 
 
 def draws_agree(_: Kernels) -> bool:

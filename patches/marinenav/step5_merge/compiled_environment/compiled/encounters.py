@@ -12,6 +12,7 @@ import math
 from typing import Any
 
 from patches.marinenav.step5_merge.compiled_environment import tables
+from patches.marinenav.step5_merge.compiled_environment.compiled.angles import arcsin, arctan2
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import (
     compiled,
     sum_of_two,
@@ -62,12 +63,13 @@ def is_moving(dot: int, v_x: float, v_y: float) -> bool:
 
 @compiled
 def meet(
-    forms: Any, two: float, robot: Any, own_x: float, own_y: float, vehicle: Any, radius: float
-) -> tuple[int, float]:
+    forms: Any, arcs: Any, two: float, robot: Any, own_x: float, own_y: float, vehicle: Any, radius: float
+) -> tuple[int, float]:  # fmt: skip
     """Return whether a moving robot and a moving object meet, and the angle to turn by.
 
     Args:
         forms: How products are rounded.
+        arcs: What numpy's arcs are told.
         two: The number, unknown to the compiler: it would make products of powers, which round otherwise.
         robot: A row of the observers.
         own_x: The robot's velocity, as it observes it.
@@ -76,13 +78,13 @@ def meet(
         radius: Its radius.
     """
     dot, turned = forms[0], forms[1]
-    heading = math.atan2(vehicle[3], vehicle[2])
+    heading = arctan2(arcs, vehicle[3], vehicle[2])
     cosine, sine = math.cos(heading), math.sin(heading)
     x = sum_of_two(turned, -cosine, vehicle[0], -sine, vehicle[1])
     y = sum_of_two(turned, sine, vehicle[0], -cosine, vehicle[1])
     v_x = sum_of_two(turned, cosine, own_x, sine, own_y)
     v_y = sum_of_two(turned, -sine, own_x, cosine, own_y)
-    course = math.atan2(v_y, v_x)
+    course = arctan2(arcs, v_y, v_x)
     if not (_crosses_from_left(robot, x, y, course) or _comes_from_ahead(robot, x, y, course)):
         return NO_ENCOUNTER, 0.0
 
@@ -93,7 +95,7 @@ def meet(
     tangent_square = math.pow(distance, two) - math.pow(clearance, two)
     if not (-1.0 <= ratio <= 1.0 and tangent_square >= 0.0):
         return NO_ANGLE, math.nan
-    own_angle = math.atan2(robot[_RADIUS], math.sqrt(tangent_square))
-    bearing = math.atan2(vehicle[1], vehicle[0])
-    desired = _wrapped(bearing + math.asin(ratio) + own_angle)
-    return ENCOUNTER, _wrapped(desired - math.atan2(own_y, own_x))
+    own_angle = arctan2(arcs, robot[_RADIUS], math.sqrt(tangent_square))
+    bearing = arctan2(arcs, vehicle[1], vehicle[0])
+    desired = _wrapped(bearing + arcsin(arcs, ratio) + own_angle)
+    return ENCOUNTER, _wrapped(desired - arctan2(arcs, own_y, own_x))

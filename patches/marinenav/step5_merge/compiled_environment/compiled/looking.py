@@ -12,6 +12,7 @@ from typing import Any
 
 from patches.marinenav.step5_merge.compiled_environment import tables
 from patches.marinenav.step5_merge.compiled_environment.compiled import encounters
+from patches.marinenav.step5_merge.compiled_environment.compiled.angles import arctan2
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import (
     compiled,
     sum_of_two,
@@ -39,13 +40,14 @@ _LARGEST_NORMAL = 20.0
 
 @compiled
 def look(
-    forms: Any, two: float, in_robot_frame: bool, obstacles: int, observers: Any, summary: Any,
+    forms: Any, arcs: Any, two: float, in_robot_frame: bool, obstacles: int, observers: Any, summary: Any,
     things: Any, own: Any, angles: Any, found: Any, gaps: Any, numbers: Any, block: Any,
 ) -> int:  # fmt: skip
     """Let n robots look at the obstacles and at each other.
 
     Args:
         forms: How products are rounded.
+        arcs: What numpy's arcs are told.
         two: The number, unknown to the compiler.
         in_robot_frame: Whether objects are reported in the robots' frames or in the world's.
         obstacles: Their number.
@@ -81,7 +83,7 @@ def look(
     begin = 0
     for index in range(len(observers)):
         begin += _look_around(
-            forms, two, in_robot_frame, obstacles, index, observers[index], summary[index], things,
+            forms, arcs, two, in_robot_frame, obstacles, index, observers[index], summary[index], things,
             own[index], angles[index : index + 1], found[begin:], gaps[:, begin:], numbers[:, begin:],
             block,
         )  # fmt: skip
@@ -105,7 +107,7 @@ def _are_moderate(table: Any) -> bool:
 
 @compiled
 def _look_around(
-    forms: Any, two: float, in_robot_frame: bool, obstacles: int, index: int, robot: Any, summary: Any,
+    forms: Any, arcs: Any, two: float, in_robot_frame: bool, obstacles: int, index: int, robot: Any, summary: Any,
     things: Any, own: Any, angle_owed: Any, found: Any, gaps: Any, numbers: Any, block: Any,
 ) -> int:  # fmt: skip
     """Let one robot look; return how many objects it found."""
@@ -140,7 +142,7 @@ def _look_around(
         angle_drawn = cosine, is_negative
         if _is_out_of_sight(robot, thing, reach, spread, size):
             continue
-        radius = _detect(forms, frame, robot, thing, position_pair, angle_drawn, found[count])
+        radius = _detect(forms, arcs, frame, robot, thing, position_pair, angle_drawn, found[count])
         if math.isnan(radius):
             continue
         if not has_collided and _touch(two, robot, thing):
@@ -160,7 +162,7 @@ def _look_around(
     if in_robot_frame:
         v_x, v_y = own[2], own[3]
     events |= _apply_regulations(
-        forms, two, robot, v_x, v_y, found, gaps[0], nearest, angle_owed
+        forms, arcs, two, robot, v_x, v_y, found, gaps[0], nearest, angle_owed
     )  # fmt: skip
     summary[tables.EVENTS] = events
     return count
@@ -185,7 +187,8 @@ def _look_at_itself(forms: Any, robot: Any, own: Any) -> tuple[float, float, flo
 
 @compiled
 def _detect(
-    forms: Any, frame: Any, robot: Any, thing: Any, position_pair: Any, angle_drawn: Any, observed: Any
+    forms: Any, arcs: Any, frame: Any, robot: Any, thing: Any, position_pair: Any, angle_drawn: Any,
+    observed: Any,
 ) -> Any:  # fmt: skip
     """Note where a thing seems to be, in the world and in the robot's frame; return its radius, nan if undetected."""
     cosine, sine, shift_x, shift_y = frame
@@ -202,7 +205,7 @@ def _detect(
     if distance > robot[tables.RANGE] + radius:
         return math.nan
     half_angle = 0.5 * robot[tables.ANGLE]
-    if half_angle < math.pi and not (-half_angle <= math.atan2(near_y, near_x) <= half_angle):
+    if half_angle < math.pi and not (-half_angle <= arctan2(arcs, near_y, near_x) <= half_angle):
         return math.nan
     observed[0], observed[1], observed[2], observed[3] = near_x, near_y, x, y
     return radius
@@ -256,8 +259,8 @@ def _sort(count: int, gaps: Any, places: Any) -> None:
 
 @compiled
 def _apply_regulations(
-    forms: Any, two: float, robot: Any, v_x: float, v_y: float, found: Any, radii: Any, chosen: Any,
-    angle_owed: Any,
+    forms: Any, arcs: Any, two: float, robot: Any, v_x: float, v_y: float, found: Any, radii: Any,
+    chosen: Any, angle_owed: Any,
 ) -> int:  # fmt: skip
     """Look at the nearest objects until one asks for a turn; note the last angle."""
     events = 0
@@ -267,7 +270,7 @@ def _apply_regulations(
         vehicle, radius = found[chosen[rank]], radii[chosen[rank]]
         if not is_moving(forms[0], vehicle[2], vehicle[3]):
             continue
-        encounter, angle = meet(forms, two, robot, v_x, v_y, vehicle, radius)
+        encounter, angle = meet(forms, arcs, two, robot, v_x, v_y, vehicle, radius)
         if encounter == encounters.NO_ENCOUNTER:
             continue
         angle_owed[0] = angle
