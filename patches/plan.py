@@ -14,6 +14,8 @@ from syncprobe.plan_steps import FIVE_STEPS, ChoiceError, Steps, chosen_numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from patches.settings import Settings
+
 __all__ = ["PatchStep", "Plan", "Steps"]
 
 
@@ -52,6 +54,8 @@ class Plan:
     """The steps in their order."""
 
     steps: tuple[PatchStep, ...]
+    second_thread: str = ""
+    """``module:function`` that says of settings whether mode max has a second thread without torch's, if any can."""
 
     def __iter__(self) -> Iterator[PatchStep]:
         return iter(self.steps)
@@ -67,6 +71,11 @@ class Plan:
     def numbers(self) -> tuple[int, ...]:
         """Numbers of all steps."""
         return tuple(step.number for step in self.steps)
+
+    def shares_work(self, settings: Settings) -> bool:
+        """Whether mode max has a second thread that is none of torch's."""
+        module, _, function = self.second_thread.partition(":")
+        return bool(module) and getattr(importlib.import_module(module), function)(settings)
 
     def parse(self, spec: Steps) -> tuple[int, ...]:
         """Numbers of the chosen steps, in order and each once.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import torch
 
+from patches.blocks.companion import has_room
 from patches.errors import (
     AlreadyAppliedError,
     ConflictError,
@@ -77,7 +77,7 @@ class Applied:
 
     def widen(self) -> None:
         """Let torch use two threads, if it uses one and the machine has more."""
-        if torch.get_num_threads() == 1 and (os.cpu_count() or 1) > 1:
+        if torch.get_num_threads() == 1 and has_room():
             self._threads = 1
             torch.set_num_threads(THREADS_OF_MAX)
 
@@ -162,20 +162,20 @@ def apply(
     handle = Applied(settings)
     try:
         with uninterrupted(), _Current.lock:
-            _put_all(handle, chosen)
+            _put_all(handle, chosen, plan)
     except BaseException:
         handle.undo()
         raise
     return handle
 
 
-def _put_all(handle: Applied, chosen: list[Replacement]) -> None:
+def _put_all(handle: Applied, chosen: list[Replacement], plan: Plan) -> None:
     if _Current.applied is not None:
         raise AlreadyAppliedError(_Current.applied.settings.steps)
     _Current.applied = handle
     for replacement in chosen:
         handle.put(replacement)
-    if handle.settings.is_free:
+    if handle.settings.is_free and not plan.shares_work(handle.settings):
         handle.widen()
 
 

@@ -52,5 +52,6 @@ PLAN = Plan(
             replaces="the environment robot by robot, updates and optimizers tensor by tensor",
             removes="most Python in the environment, gradients nobody uses, validation reads",
         ),
-    )
+    ),
+    second_thread="patches.marinenav.step5_merge.learning:shares_work",
 )

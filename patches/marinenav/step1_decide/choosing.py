@@ -29,7 +29,9 @@ def networks_for(agent: Any, notes: Notes, *seen: Tensor) -> Any:
     compiled = find(*seen)
     if compiled is None:
         return forwards
-    return compiled.exactly() if notes.settings.is_exact else compiled
+    if notes.settings.is_exact:
+        return compiled.exactly()
+    return compiled.freely() if notes.settings.is_free else compiled
 
 
 def asks_one_by_one(notes: Notes, networks: Any) -> bool:

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 
+from patches.blocks.companion import find_companion
 from patches.marinenav.authorship import is_own_class
 from patches.marinenav.circumstances import are_plain
 from patches.marinenav.step5_merge.compiled_environment import loading
@@ -141,7 +142,7 @@ def _step_compiled(
     numbers = group["betas"], group["eps"], group["lr"]
     settings = current_settings()
     if settings is not None and settings.is_free:
-        kernels.descend_freely(*numbers, MAX_GRADIENT_NORM, tensors)
+        kernels.descend_freely(*numbers, MAX_GRADIENT_NORM, tensors, find_companion())
         return True
     has_stepped: bool = kernels.adam(*numbers, MAX_GRADIENT_NORM, tensors)
     return has_stepped

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from patches.blocks.companion import has_room
 from patches.marinenav.circumstances import are_plain
 from patches.marinenav.step5_merge import by_autograd
 from patches.marinenav.step5_merge.compiled_environment import loading
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from patches.marinenav.observations import Observation
+    from patches.settings import Settings
 
 
 def learning_for(agent: Any, states: Observation) -> Any:
@@ -25,7 +27,13 @@ def learning_for(agent: Any, states: Observation) -> Any:
     compiled = loading.kernels(loading.NETWORKS)
     if compiled is None or not _is_ordinary(agent, states):
         return by_autograd
-    return compiled.learning
+    is_free = agent.patch_notes.settings.is_free
+    return (compiled.freely() if is_free else compiled).learning
+
+
+def shares_work(settings: Settings) -> bool:
+    """Whether compiled networks are there, which compute half of large batches in a thread of their own."""
+    return settings.has(5) and has_room() and loading.kernels(loading.NETWORKS) is not None
 
 
 def compiled_networks(self: Any, *seen: Tensor) -> Any:

@@ -12,6 +12,8 @@ import torch
 
 import patches
 from legacy_marinenav.policy.agent import Agent
+from patches.blocks.companion import Companion
+from patches.marinenav.step5_merge.compiled_environment import loading
 from syncprobe.equivalence.scenario import TrainingRun
 from syncprobe.equivalence.verdict import Case
 from syncprobe.equivalence.verifying import ThoroughVerifier
@@ -30,11 +32,11 @@ def observed(source: np.random.RandomState) -> Any:
     return source.normal(size=7).tolist(), seen
 
 
-def after_updates(agent_type: str, mode: str) -> tuple[list[Any], Any]:
+def after_updates(agent_type: str, mode: str, batch: int) -> tuple[list[Any], Any]:
     """What an agent decides for some robots, and its parameters after three updates."""
     source = seeded()
     with patches.applied("all", mode=mode):
-        agent = Agent(agent_type=agent_type, BUFFER_SIZE=1024, BATCH_SIZE=16)
+        agent = Agent(agent_type=agent_type, BUFFER_SIZE=1024, BATCH_SIZE=batch)
         for number in range(400):
             action = source.uniform(-1, 1, 2).tolist() if agent.kind.is_continuous else number % 25
             reward = np.float64(source.normal())
@@ -52,10 +54,31 @@ def after_updates(agent_type: str, mode: str) -> tuple[list[Any], Any]:
 
 
 @pytest.mark.parametrize("agent_type", AGENTS)
-def test_only_rounding_differs(agent_type: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Two threads wait for each other by spinning, which takes for ever where other tests have the cores.
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
-    (fast, before), (free, after) = (after_updates(agent_type, mode) for mode in ("fast", "max"))
+@pytest.mark.parametrize("batch", [15, 64])
+def test_only_rounding_differs(
+    agent_type: str, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Torch's threads wait for each other by spinning, which takes for ever where other tests have the cores.
+    is_compiled = loading.verdict(loading.NETWORKS).kernels is not None
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1} if is_compiled else {0})
+    shared: list[int] = []
+    share = Companion.share
+
+    def noted(self: Companion, *halves: Any) -> None:
+        shared.append(1)
+        share(self, *halves)
+
+    monkeypatch.setattr(Companion, "share", noted)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        fast, before = after_updates(agent_type, "fast", batch)
+        assert not shared, "the other modes have one thread"
+        free, after = after_updates(agent_type, "max", batch)
+    finally:
+        torch.set_num_threads(threads)
+    has_large_halves = agent_type in {"IQN", "Rainbow"} or (batch == 64 and agent_type == "AC-IQN")
+    assert bool(shared) == (is_compiled and has_large_halves)
     np.testing.assert_allclose(np.array(free), np.array(fast), rtol=1e-3, atol=1e-4)
     # Adam's first steps are as long as its rate whatever the gradient: where that is nearly nothing, its sign may turn.
     assert (before - after).abs().median() < 1e-7
@@ -69,6 +92,8 @@ def test_two_threads_while_it_is_on() -> None:
         with patches.applied("1", mode="max"):
             inside = torch.get_num_threads()
         assert torch.get_num_threads() == 1
+        with patches.applied("5", mode="max"):
+            merged = torch.get_num_threads()
         with patches.applied("1", mode="fast"):
             assert torch.get_num_threads() == 1
         torch.set_num_threads(3)
@@ -77,6 +102,8 @@ def test_two_threads_while_it_is_on() -> None:
     finally:
         torch.set_num_threads(threads)
     assert inside == min(2, len(os.sched_getaffinity(0)))
+    is_compiled = loading.verdict(loading.NETWORKS).kernels is not None
+    assert merged == (1 if is_compiled else inside), "compiled networks have a thread of their own"
 
 
 @pytest.mark.slow

@@ -7,8 +7,9 @@ Keeps:    every product, sum and their order; what torch's vectorised loops fuse
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torch import Tensor
+
+    from patches.blocks.companion import Companion
+
+_MANY: Final = 200_000
+"""Numbers of a network as of which two threads are quicker than one."""
 
 PARAMETER, GRADIENT, AVERAGE, SQUARE, COUNT, SIZE = range(6)
 """Columns of a table: addresses of a tensor's memory, and how many numbers it has."""
@@ -42,8 +48,8 @@ def _fused(_context: Any, _a: Any, _b: Any, _c: Any) -> Any:
 
 
 def _compiled_freely(function: Any) -> Any:
-    """Compile a function whose sums may be reordered and fused."""
-    return njit(error_model="numpy", fastmath={"reassoc", "contract", "arcp"})(function)
+    """Compile a function whose sums may be reordered and fused, and that other threads can run beside."""
+    return njit(error_model="numpy", fastmath={"reassoc", "contract", "arcp"}, nogil=True)(function)
 
 
 _pointer: Any = intrinsic(_as_pointer)
@@ -212,27 +218,56 @@ def approach(targets: Any, locals_: Any, lengths: Any, part: Any, rest: Any) -> 
     return True
 
 
+@compiled
+def _range_of(length: int, part: int, parts: int) -> tuple[int, int]:
+    """Return where a part of a tensor begins, in bytes, and how many numbers it has."""
+    begin = length * part // parts
+    return 4 * begin, length * (part + 1) // parts - begin
+
+
 @_compiled_freely
-def descend_freely(
-    table: Any, largest: Any, betas: Any, rate: Any, half: Any, numbers: Any, epsilon: Any
-) -> None:  # fmt: skip
-    """Do all of it, with sums and roots that round as is quickest; arguments are as above."""
-    _prepare(table, betas, rate, half, numbers)
-    weight, decay, rest = float32(1.0 - betas[0]), float32(betas[1]), float32(1.0 - betas[1])
+def prepare_freely(
+    table: Any, betas: Any, rate: Any, half: Any, numbers: Any, part: int, parts: int, sums: Any
+) -> None:
+    """Add up the squares of a part of the gradients; the first part prepares numbers for all.
+
+    Args:
+        table: As above, as are betas, rate, half and numbers.
+        betas: Of the averages.
+        rate: Of learning.
+        half: 0.5.
+        numbers: Written by the first part.
+        part: Which one, of each tensor.
+        parts: How many there are.
+        sums: (parts,), written at this part's place.
+    """
+    if part == 0:
+        _prepare(table, betas, rate, half, numbers)
     total = float32(0.0)
     for row in range(len(table)):
-        gradient = carray(_pointer(table[row, GRADIENT]), (table[row, SIZE],))
-        for place in range(table[row, SIZE]):
+        begin, length = _range_of(table[row, SIZE], part, parts)
+        gradient = carray(_pointer(table[row, GRADIENT] + begin), (length,))
+        for place in range(length):
             total += gradient[place] * gradient[place]
-    scale = min(largest / (np.sqrt(total) + float32(1e-6)), float32(1.0))
+    sums[part] = total
+
+
+@_compiled_freely
+def descend_freely(
+    table: Any, largest: Any, betas: Any, numbers: Any, epsilon: Any, part: int, parts: int, sums: Any
+) -> None:  # fmt: skip
+    """Do the rest of a step for that part, with sums and roots that round as is quickest, once all squares are there."""
+    weight, decay, rest = float32(1.0 - betas[0]), float32(betas[1]), float32(1.0 - betas[1])
+    scale = min(largest / (np.sqrt(sums.sum()) + float32(1e-6)), float32(1.0))
     for row in range(len(table)):
-        length = table[row, SIZE]
-        parameter = carray(_pointer(table[row, PARAMETER]), (length,))
-        gradient = carray(_pointer(table[row, GRADIENT]), (length,))
-        mean = carray(_pointer(table[row, AVERAGE]), (length,))
-        square = carray(_pointer(table[row, SQUARE]), (length,))
-        carray(_pointer(table[row, COUNT]), (1,))[0] = numbers[0, row]
+        begin, length = _range_of(table[row, SIZE], part, parts)
+        parameter = carray(_pointer(table[row, PARAMETER] + begin), (length,))
+        gradient = carray(_pointer(table[row, GRADIENT] + begin), (length,))
+        mean = carray(_pointer(table[row, AVERAGE] + begin), (length,))
+        square = carray(_pointer(table[row, SQUARE] + begin), (length,))
         correction, size = numbers[1, row], numbers[2, row]
+        if part == 0:
+            carray(_pointer(table[row, COUNT]), (1,))[0] = numbers[0, row]
         for place in range(length):
             slope = gradient[place] * scale
             gradient[place] = slope
@@ -242,7 +277,7 @@ def descend_freely(
             parameter[place] += size * first / (np.sqrt(second) / correction + epsilon)
 
 
-ENTRIES: tuple[Any, ...] = (average, move, approach, descend_freely)
+ENTRIES: tuple[Any, ...] = (average, move, approach, prepare_freely, descend_freely)
 """What is called from Python, and therefore cached."""
 
 
@@ -291,12 +326,23 @@ class Kernels(NamedTuple):
         rate: float,
         largest: float,
         tensors: Sequence[tuple[Tensor, ...]],
+        companion: Companion | None,
     ) -> None:
-        """Clip to the largest norm and take a step, rounding as is quickest."""
+        """Clip to the largest norm and take a step, rounding as is quickest; a companion does half of a large one."""
         table, numbers = _table_of(tensors)
-        descend_freely(
-            table, np.float32(largest), *_as_floats(betas, rate), 0.5, numbers, np.float32(epsilon)
+        betas, rate = _as_floats(betas, rate)
+        is_large = table[:, SIZE].sum() >= _MANY
+        sums = np.empty(2 if companion and is_large else 1, np.float32)
+        prepare = partial(prepare_freely, table, betas, rate, 0.5, numbers)
+        step = partial(
+            descend_freely, table, np.float32(largest), betas, numbers, np.float32(epsilon)
         )
+        for function in (prepare, step):
+            works = [partial(function, part, len(sums), sums) for part in range(len(sums))]
+            if companion and is_large:
+                companion.share(*works)
+            else:
+                works[0]()
         increment_version(chain.from_iterable(tensors))
 
     def approach(self, targets: Sequence[Tensor], locals_: Sequence[Tensor], part: float) -> bool:

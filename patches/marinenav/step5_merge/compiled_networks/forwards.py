@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from patches.blocks.companion import find_companion
 from patches.blocks.row_products import MOST_GROUPS
 from patches.marinenav import forwards
 from patches.marinenav.circumstances import are_plain
@@ -44,12 +45,22 @@ class Forwards:
         self._kept: WeakKeyDictionary[Any, list[Tensor]] = WeakKeyDictionary()
         self._is_exact = is_exact
         self._exact: Forwards | None = None
+        self._free: Forwards | None = None
 
     def exactly(self) -> Forwards:
         """The same with every bit."""
         if self._exact is None:
             self._exact = Forwards(self.kernels, is_exact=True)
         return self._exact
+
+    def freely(self) -> Forwards:
+        """The same by two threads, if nobody minds in which order sums are made."""
+        companion = find_companion()
+        if companion is None:
+            return self
+        if self._free is None:
+            self._free = Forwards(Kernels(self.kernels.lanes, companion))
+        return self._free
 
     def deterministic_actions(self, actor: Any, seen: Observation) -> Tensor:
         """Actions of AC-IQN and DDPG, ``[B, 2]``."""

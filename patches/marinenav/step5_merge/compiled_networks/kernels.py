@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -12,12 +13,14 @@ from patches.marinenav.step5_merge.compiled_networks.compiled import runner, sam
 from patches.marinenav.step5_merge.compiled_networks.compiled.quantile_slopes import quantile_slopes
 from patches.marinenav.step5_merge.compiled_networks.programs import Asked, Program, begins
 from patches.marinenav.step5_merge.compiled_networks.reference import Reference
+from patches.marinenav.step5_merge.compiled_networks.tapes.memory import BYTES
 from patches.marinenav.step5_merge.compiled_networks.tapes.network import Network
-from patches.marinenav.step5_merge.compiled_networks.trying import agree
+from patches.marinenav.step5_merge.compiled_networks.trying import about_equal, agree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from patches.blocks.companion import Companion
     from patches.marinenav.observations import Observation
     from patches.marinenav.step5_merge.compiled_networks.kinds import Kind
 
@@ -54,10 +57,11 @@ class Kernels:
 
     Args:
         lanes: Numbers that torch adds up side by side.
+        companion: Computes half of each batch, sums of which are then torch's but for rounding.
     """
 
-    def __init__(self, lanes: int) -> None:
-        self.lanes = lanes
+    def __init__(self, lanes: int, companion: Companion | None = None) -> None:
+        self.lanes, self.companion = lanes, companion
         self._programs: dict[Any, Asked] = {}
 
     def answer(
@@ -90,8 +94,16 @@ class Kernels:
         noises: Sequence[Tensor],
     ) -> None:
         """Write means plus deviations times noise to targets."""
-        addresses = [begins(each) for each in (targets, means, deviations, noises)]
-        runner.mix(np.array(addresses), np.array(list(map(Tensor.numel, means))))
+        addresses = np.array([begins(each) for each in (targets, means, deviations, noises)])
+        lengths = np.array(list(map(Tensor.numel, means)))
+        if self.companion is None:
+            runner.mix(addresses, lengths)
+            return
+        half = lengths // 2
+        rest = addresses + BYTES * half
+        self.companion.share(
+            partial(runner.mix, addresses, half), partial(runner.mix, rest, lengths - half)
+        )
 
     def quantile_slopes(self, targets: Tensor, quantiles: Tensor, taus: Tensor) -> Tensor:
         """How the quantile Huber loss changes with quantiles ``[B, T]``; targets are ``[B, 1, M]``."""
@@ -119,17 +131,44 @@ class Kernels:
         self, kind: Kind, shapes: Sequence[tuple[int, ...]], sizes: Sizes, wanted: str
     ) -> Asked:
         """A program if it gives torch's bits for these shapes, else torch itself."""
-        network = Network(zip(kind.layers, shapes, strict=True), is_grouped=sizes.groups > 1)
-        kind.draw(network, sizes.batch, sizes.fractions)
+        network = _drawn(kind, shapes, sizes)
         slots = _slots(network, wanted)
         reference = Reference(network, slots, sizes.groups)
         if not network.fits:
             return reference
-        program = Program(network, slots, sizes.groups, self.lanes)
-        keeps_bits = agree(
-            program, reference, network, groups=sizes.groups, learns=wanted != NOTHING
+        is_halved = self.companion is not None and _can_be_halved(sizes)
+        program = (
+            self._in_halves(kind, shapes, sizes, wanted)
+            if is_halved
+            else Program(network, slots, sizes.groups, self.lanes)
         )
-        return program if keeps_bits else reference
+        is_right = agree(
+            program, reference, network, sizes.groups,
+            learns=wanted != NOTHING, are_same=about_equal if is_halved else torch.equal,
+        )  # fmt: skip
+        return program if is_right else reference
+
+    def _in_halves(
+        self, kind: Kind, shapes: Sequence[tuple[int, ...]], sizes: Sizes, wanted: str
+    ) -> Program:
+        halves = sizes._replace(batch=sizes.batch // 2, groups=2)
+        network = _drawn(kind, shapes, halves)
+        return Program(network, _slots(network, wanted), 2, self.lanes, self.companion)
+
+
+_MANY_ROWS: Final = 256
+"""As of which two threads are quicker than one."""
+
+
+def _can_be_halved(sizes: Sizes) -> bool:
+    is_long = sizes.batch * sizes.fractions >= _MANY_ROWS
+    return sizes.groups == 1 and sizes.batch % 2 == 0 and is_long
+
+
+def _drawn(kind: Kind, shapes: Sequence[tuple[int, ...]], sizes: Sizes) -> Network:
+    network = Network(zip(kind.layers, shapes, strict=True), is_grouped=sizes.groups > 1)
+    kind.draw(network, sizes.batch, sizes.fractions)
+    return network
 
 
 def _slots(network: Network, wanted: str) -> frozenset[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from patches.marinenav.step5_merge.compiled_networks.tapes.way_back import WayBa
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from patches.blocks.companion import Companion
     from patches.marinenav.step5_merge.compiled_networks.tapes.memory import Piece
     from patches.marinenav.step5_merge.compiled_networks.tapes.network import Network
 
@@ -61,10 +63,18 @@ class Program:
         wanted: Slots of what slopes are wanted of.
         groups: How often it is run at once.
         lanes: Numbers that torch adds up side by side.
+        companion: Runs the second of two groups, if there is one.
     """
 
-    def __init__(self, network: Network, wanted: frozenset[int], groups: int, lanes: int) -> None:
-        self._lanes = lanes
+    def __init__(
+        self,
+        network: Network,
+        wanted: frozenset[int],
+        groups: int,
+        lanes: int,
+        companion: Companion | None = None,
+    ) -> None:
+        self._lanes, self._companion = lanes, companion
         self._network = network
         self._groups = groups
         self._spaces: list[Space] = []
@@ -79,10 +89,18 @@ class Program:
         self._told_back = np.array(
             [*(each.slot for each in self._way.incoming), *self._way.results.values()]
         )
+        for piece in self._way.incoming:
+            network.part(piece.slot, piece.length)
         places = {slot: place for place, slot in enumerate(network.given)}
         self._summed = [places[slot] for slot in self._way.sums]
         self._sloped = [places[slot] for slot in self._way.results]
         self._wanted = [places[slot] for slot in network.given if slot in wanted]
+        self._added = [
+            place for place in self._sloped if network.given[place] in network.parameters
+        ]
+        """What each group has slopes of, which are added up."""
+        for slot, result in self._way.results.items():
+            network.part(result, math.prod(network.shapes[places[slot]]))
         self._strides = network.strides()
         self._lengths = [
             math.prod(shape) * (1 if slot in network.parameters else groups)
@@ -103,14 +121,25 @@ class Program:
         self, tensors: Sequence[Tensor], slopes: Sequence[Tensor], space: Space
     ) -> list[Tensor]:
         """Slopes of what is wanted, in the order in which it is given, after a run in the same space."""
-        found: dict[int, Tensor] = {
-            place: torch.empty_like(tensors[place]) for place in self._sloped
-        }
+        found: dict[int, Tensor] = {place: self._room(tensors, place) for place in self._sloped}
         space.addresses[self._told_back] = begins((*slopes, *found.values()))
         self._run(self._tape_back, space.addresses)
+        if self._groups > 1 and self._added:
+            self._add_up(found)
         for place, piece in zip(self._summed, self._way.sums.values(), strict=True):
             found[place] = self._matrix(piece, slopes, space).sum(0)
         return [found[place] for place in self._wanted]
+
+    def _room(self, tensors: Sequence[Tensor], place: int) -> Tensor:
+        if self._groups > 1 and place in self._added:
+            return tensors[place].new_empty((self._groups, *tensors[place].shape))
+        return torch.empty_like(tensors[place])
+
+    def _add_up(self, found: dict[int, Tensor]) -> None:
+        first, *others = zip(*(found[place].unbind() for place in self._added), strict=True)
+        for other in others:
+            torch._foreach_add_(first, other)  # no public name
+        found.update(zip(self._added, first, strict=True))
 
     def _matrix(self, piece: Piece, slopes: Sequence[Tensor], space: Space) -> Tensor:
         is_incoming = piece in self._way.incoming
@@ -121,7 +150,15 @@ class Program:
         )
 
     def _run(self, tape: Any, addresses: Any) -> None:
-        runner.run(self._lanes, tape, addresses, self._strides, self._groups, runner.SCALARS)
+        strides, scalars = self._strides, runner.SCALARS
+        if self._companion is None:
+            runner.run(self._lanes, tape, addresses, strides, self._groups, scalars)
+            return
+        own, other = (
+            partial(runner.run, self._lanes, tape, begins, strides, 1, scalars)
+            for begins in (addresses, addresses + strides)
+        )
+        self._companion.share(own, other)
 
     def give_back(self, space: Space) -> None:
         """Let the next run have the memory of one that is over."""

@@ -34,6 +34,11 @@ def compiled(function: Any) -> Any:
     return njit(error_model="numpy")(function)
 
 
+def compiled_alone(function: Any) -> Any:
+    """The same, and other threads may run Python meanwhile."""
+    return njit(error_model="numpy", nogil=True)(function)
+
+
 def inlined(function: Any) -> Any:
     """Compile a function into each of its callers: for small ones, called often, that LLVM would rather call."""
     return njit(error_model="numpy", forceinline=True)(function)

@@ -13,7 +13,10 @@ import numpy as np
 from numba import carray, types
 from numba.extending import intrinsic
 
-from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import compiled
+from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import (
+    compiled,
+    compiled_alone,
+)
 from patches.marinenav.step5_merge.compiled_networks.compiled.product import sgemm
 from patches.marinenav.step5_merge.compiled_networks.compiled.row_sums import sum_rows
 from patches.marinenav.step5_merge.compiled_networks.tapes.operations import (
@@ -50,7 +53,7 @@ _numbers_at: Any = _pointer_to(types.float32)
 _flags_at: Any = _pointer_to(types.uint8)
 
 
-@compiled
+@compiled_alone
 def run(  # noqa: C901, PLR0912 - a branch for each operation, and compiled
     lanes: int, tape: Any, addresses: Any, strides: Any, groups: int, scalars: Any
 ) -> None:
@@ -108,7 +111,7 @@ def run(  # noqa: C901, PLR0912 - a branch for each operation, and compiled
                 _duel_back(first, second, third, tape[row, 4], tape[row, 5], tape[row, 6], lanes)
 
 
-@compiled
+@compiled_alone
 def mix(addresses: Any, lengths: Any) -> None:
     """Write means plus deviations times noise.
 

@@ -47,7 +47,7 @@ class Network:
         self.origins: dict[int, frozenset[int]] = {}
         """Which given slots a piece depends on."""
         self.layers: list[Layer] = []
-        self._is_grouped = is_grouped
+        self.is_grouped = is_grouped
         self._apart: dict[int, int] = {}
         """Bytes between the matrices of two groups, by slot; parameters are shared."""
         self.copies: dict[int, int] = {}
@@ -68,11 +68,11 @@ class Network:
     def take(self, rows: int, width: int) -> Piece:
         """Expect an input to be given, for each group."""
         given = self._take((rows, width))
-        if not self._is_grouped:
+        if not self.is_grouped:
             return given
         # To where it would begin if it were alone.
         copied = self.memory.make(rows, width)
-        self._apart[given.slot] = BYTES * given.length
+        self.part(given.slot, given.length)
         self.copies[given.slot] = copied.slot
         self.origins[copied.slot] = self.origins[given.slot]
         return copied
@@ -100,14 +100,18 @@ class Network:
         return tape
 
     def _hand_over(self, answer: Piece, tape: Rows) -> None:
-        if not self._is_grouped:
+        if not self.is_grouped:
             del self.memory.offsets[answer.slot]
             self.outputs.append(answer)
             return
         output = answer._replace(slot=self.memory.take())
-        self._apart[output.slot] = BYTES * output.length
+        self.part(output.slot, output.length)
         tape.append((operations.COPY, output.slot, answer.slot, 0, answer.length))
         self.outputs.append(output)
+
+    def part(self, slot: int, length: int) -> None:
+        """Say that groups have so many numbers each at a slot, one after the other."""
+        self._apart[slot] = BYTES * length
 
     def strides(self) -> Any:
         """Bytes from one group to the next, slot by slot."""

@@ -26,12 +26,13 @@ class WayBack:
         """Slots for the slopes of what is given, by the slot of that."""
         self._network = network
         self._wanted = wanted
+        self._given_as = {copied: given for given, copied in network.copies.items()}
         self._found: dict[int, Piece] = {}
         self.incoming = [
             Piece(network.memory.take(), each.rows, each.width) for each in network.outputs
         ]
-        for output, slopes in zip(network.outputs, self.incoming, strict=True):
-            self._found[output.slot] = slopes
+        for answer, slopes in zip(network.answers, self.incoming, strict=True):
+            self._found[answer.slot] = slopes
         for layer in reversed(network.layers):
             if layer.output.slot in self._found and any(map(self.wants, layer.inputs)):
                 layer.backward(self, self._found[layer.output.slot])
@@ -46,14 +47,15 @@ class WayBack:
 
     def open(self, piece: Piece) -> Piece:
         """Return where slopes of a piece go; `close` follows unless nothing else leads to it."""
-        if piece.slot in self._network.given and piece.slot not in self.results:
-            self.results[piece.slot] = self._network.memory.take()
-            return Piece(self.results[piece.slot], piece.rows, piece.width)
+        slot = self._given_as.get(piece.slot, piece.slot)
+        if slot in self._network.given and slot not in self.results:
+            self.results[slot] = self._network.memory.take()
+            return Piece(self.results[slot], piece.rows, piece.width)
         return self.room_like(piece)
 
     def sum(self, bias: Piece, slopes: Piece) -> None:
-        """Sum slopes to those of a bias: many by torch, which would have a thread for each part of them."""
-        if slopes.length >= _MANY:
+        """Sum slopes to those of a bias: many by torch, which would have a thread for each part of them, unless there are groups."""
+        if slopes.length >= _MANY and not self._network.is_grouped:
             self.sums[bias.slot] = slopes
         else:
             to = self.open(bias)
