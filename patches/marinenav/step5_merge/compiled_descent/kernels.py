@@ -361,8 +361,12 @@ class Kernels(NamedTuple):
 
 def _table_of(tensors: Sequence[tuple[Tensor, ...]]) -> tuple[Any, Any]:
     """A table, and room for the numbers of a step."""
-    rows = [(*(part.data_ptr() for part in each), each[0].numel()) for each in tensors]
-    return np.array(rows), np.empty((3, len(rows)), np.float32)
+    rows = len(tensors)
+    table = np.empty((rows, SIZE + 1), np.int64)
+    addresses = list(map(torch.Tensor.data_ptr, chain.from_iterable(tensors)))
+    table[:, :SIZE] = np.array(addresses).reshape(rows, SIZE)
+    table[:, SIZE] = [parameter.numel() for parameter, *_ in tensors]
+    return table, np.empty((3, rows), np.float32)
 
 
 def _as_floats(betas: Sequence[float], rate: float) -> tuple[tuple[float, float], float]:
