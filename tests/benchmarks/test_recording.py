@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -110,18 +111,27 @@ def test_recording_one_operation(benchmark: BenchmarkFixture, note: Note) -> Non
 
 
 def test_marks_while_nothing_is_recording(benchmark: BenchmarkFixture, note: Note) -> None:
-    """Under a microsecond for a region and a step, so that they can stay in user code."""
+    """Under a microsecond for a region and a step, so that they can stay in user code.
+
+    On a slower machine everything takes longer: there they are held to two contexts of the standard library that do nothing.
+    """
 
     def marked() -> None:
         for _ in range(10_000):
             with syncprobe.step(), syncprobe.region("act"):
                 pass
 
-    best = min(seconds(marked) for _ in range(7)) / 10_000 * 1e6
+    def empty() -> None:
+        for _ in range(10_000):
+            with nullcontext(), nullcontext("act"):
+                pass
+
+    rounds = [(seconds(marked), seconds(empty)) for _ in range(7)]
+    best, nothing = (min(each) / 10_000 * 1e6 for each in zip(*rounds, strict=True))
     note("a step and a region while nothing records", f"{best:.2f} us", "under 1 us")
     benchmark.extra_info["microseconds"] = round(best, 2)
     benchmark.pedantic(marked, rounds=1)
-    assert best < 1.0
+    assert best < max(1.0, nothing)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,13 @@ PARTS_THEMSELVES = "no run of an ordinary agent gets there, so tests of the part
 
 FAULTS = (
     Fault(
+        name="the companion starts what the other thread has begun",
+        module="blocks.companion",
+        old="        if not self._claim.acquire(blocking=False):\n            return\n",
+        new="",
+        beyond_verify="mode max is held to rewards, not to bits",
+    ),
+    Fault(
         name="last place of a ring stays empty when rows go round its end",
         module="blocks.ring",
         old="room = capacity - start\n",

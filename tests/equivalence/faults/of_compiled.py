@@ -7,6 +7,7 @@ from typing import Any
 from tests.equivalence.faults.fault import Fault
 
 _TRIED = "compiled code is tried before it is used, and arrays are used if it disagrees"
+_MAX = "mode max is held to rewards, not to bits"
 _FOLDER = "marinenav.step5_merge"
 
 
@@ -162,7 +163,7 @@ FAULTS = (
     _of_networks(
         "kernels",
         name="a shape that was never tried is trusted",
-        old="return program if keeps_bits else reference",
+        old="return program if is_right else reference",
         new="return program",
         beyond_verify="here every shape agrees",
     ),
@@ -176,8 +177,8 @@ FAULTS = (
     _of_networks(
         "programs",
         name="gradients are memory that is used again",
-        old="place: torch.empty_like(tensors[place]) for place in self._sloped",
-        new="place: vars(self).setdefault(str(place), torch.empty_like(tensors[place])) for place in self._sloped",
+        old="place: self._room(tensors, place) for place in self._sloped",
+        new="place: vars(self).setdefault(str(place), self._room(tensors, place)) for place in self._sloped",
         beyond_verify="nobody keeps gradients from one update to the next",
     ),
     _of_networks(
@@ -193,6 +194,30 @@ FAULTS = (
         old=".masked_fill_(one > other, 0)",
         new=".masked_fill_(one < other, 0)",
         agent="SAC",
+    ),
+    _of_descent(
+        "kernels",
+        name="the last number of each half stays where it is in mode max",
+        old="length * (part + 1) // parts - begin",
+        new="length * (part + 1) // parts - begin - 1",
+        agent="Rainbow",
+        beyond_verify=_MAX,
+    ),
+    _of_descent(
+        "kernels",
+        name="each half is clipped by its own norm in mode max",
+        old="np.sqrt(sums.sum())",
+        new="np.sqrt(sums[part])",
+        agent="Rainbow",
+        beyond_verify=_MAX,
+    ),
+    _of_networks(
+        "kernels",
+        name="half of the noisy weights stay as they were in mode max",
+        old="        rest = addresses + BYTES * half\n",
+        new="        rest = addresses\n",
+        agent="Rainbow",
+        beyond_verify=_MAX,
     ),
     _of_networks(
         "learning",
