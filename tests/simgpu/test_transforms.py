@@ -160,3 +160,15 @@ def test_tracing_is_refused_where_the_graph_would_be_wrong() -> None:
     with pytest.raises(NotImplementedError, match=r"torch\.func\.linearize"):
         func.linearize(torch.sin, x)
     assert make_fx(torch.sin)(torch.ones(3))(torch.zeros(1)).item() == 0
+
+
+@pytest.mark.usefixtures("device")
+def test_compilers_find_one_rule_for_each_function() -> None:
+    """They refuse to begin where one object goes by two names with different rules."""
+    trace_rules = pytest.importorskip("torch._dynamo.trace_rules")
+    find = trace_rules.get_torch_obj_rule_map
+    find.cache_clear()
+    try:
+        assert find()
+    finally:
+        find.cache_clear()

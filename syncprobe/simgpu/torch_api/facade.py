@@ -218,7 +218,8 @@ _RANDOM: dict[str, Any] = {
     "manual_seed_all": _manual_seed,
     "seed": lambda: _manual_seed(torch.default_generator.seed()),
     "seed_all": lambda: _manual_seed(torch.default_generator.seed()),
-    "initial_seed": torch.default_generator.initial_seed,
+    # A function of its own: torch.compile has a rule for the generator's method, and would find another one here.
+    "initial_seed": lambda: torch.default_generator.initial_seed(),  # noqa: PLW0108
     "get_rng_state": _get_state,
     "set_rng_state": _set_state,
     "get_rng_state_all": lambda: [_get_state()],
