@@ -73,10 +73,12 @@ class Companion:
 
     def _start(self) -> None:
         self._tasks, self._process, self._avoids = SimpleQueue(), os.getpid(), -1
+        is_ready = threading.Event()
         thread = threading.Thread(
-            target=_work, args=(self._tasks,), name="patches companion", daemon=True
+            target=_work, args=(self._tasks, is_ready), name="patches companion", daemon=True
         )
         thread.start()
+        is_ready.wait()
         self._thread = thread.native_id or 0
 
     def _keep_apart(self) -> None:
@@ -94,9 +96,11 @@ class Companion:
             os.sched_setaffinity(self._thread, others)
 
 
-def _work(tasks: SimpleQueue[_Task]) -> None:
+def _work(tasks: SimpleQueue[_Task], is_ready: threading.Event) -> None:
     # Each thread has a number of its own: products would wake further threads, and all of them wait for each other.
+    # Part of it is one for all, so it is set before anybody can choose another.
     torch.set_num_threads(1)
+    is_ready.set()
     while True:
         tasks.get().do()
 
