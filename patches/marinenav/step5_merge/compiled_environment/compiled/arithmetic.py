@@ -34,7 +34,7 @@ def compiled(function: Any) -> Any:
     return njit(error_model="numpy")(function)
 
 
-def compiled_alone(function: Any) -> Any:
+def compiled_unlocked(function: Any) -> Any:
     """The same, and other threads may run Python meanwhile."""
     return njit(error_model="numpy", nogil=True)(function)
 

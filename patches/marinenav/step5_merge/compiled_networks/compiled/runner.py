@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import (
     compiled,
-    compiled_alone,
+    compiled_unlocked,
 )
 from patches.marinenav.step5_merge.compiled_networks.compiled.product import sgemm
 from patches.marinenav.step5_merge.compiled_networks.compiled.row_sums import sum_rows
@@ -53,7 +53,7 @@ _numbers_at: Any = _pointer_to(types.float32)
 _flags_at: Any = _pointer_to(types.uint8)
 
 
-@compiled_alone
+@compiled_unlocked
 def run(  # noqa: C901, PLR0912 - a branch for each operation, and compiled
     lanes: int, tape: Any, addresses: Any, strides: Any, groups: int, scalars: Any
 ) -> None:
@@ -111,7 +111,7 @@ def run(  # noqa: C901, PLR0912 - a branch for each operation, and compiled
                 _duel_back(first, second, third, tape[row, 4], tape[row, 5], tape[row, 6], lanes)
 
 
-@compiled_alone
+@compiled_unlocked
 def mix(addresses: Any, lengths: Any) -> None:
     """Write means plus deviations times noise.
 
