@@ -48,7 +48,7 @@ COMPILED: Final = {
     f"{_NETWORKS}.compiled.runner": ("run", "mix"),
     f"{_NETWORKS}.kernels": ("quantile_slopes",),
     f"{_NETWORKS}.sampling": ("draw", "squash", "log_probs", "sample_slopes"),
-    _DESCENT: ("average", "move", "approach"),
+    _DESCENT: ("step", "approach"),
 }
 """Compiled functions, where they are looked up when they are called."""
 

@@ -149,8 +149,8 @@ FAULTS = (
     _of_descent(
         "kernels",
         name="squares of zero have a root of one when compiled",
-        old="found[place] if square[place] != float32(0.0) else float32(0.0)",
-        new="found[place]",
+        old="roots[place] if square[place] != float32(0.0) else float32(0.0)",
+        new="roots[place]",
         beyond_verify=_TRIED,
     ),
     _of_networks(
@@ -260,5 +260,26 @@ FAULTS = (
         old="(self._is_exact or count <= most)",
         new="count <= most",
         beyond_verify="its runs have fewer robots than that",
+    ),
+    _of_networks(
+        "products",
+        name="products that sum in another order are used when compiled",
+        old="if all(map(np.array_equal, trial.results(row), wanted)):",
+        new="if trial is not wanted:",
+        beyond_verify="each network is tried before it is used, and torch is asked if it disagrees",
+    ),
+    _of_networks(
+        "compiled.turning",
+        name="what is left of the last tile is not turned when compiled",
+        old="for place in range(across if row < whole else 0, width):",
+        new="for place in range(across, width):",
+        beyond_verify=_TRIED,
+    ),
+    _of_descent(
+        "kernels",
+        name="roots are always the nearest ones when compiled",
+        old="            if forms[2]:\n",
+        new="            if forms[2] and length < 0:\n",
+        beyond_verify=_TRIED,
     ),
 )

@@ -35,7 +35,10 @@ TESTS = {
         "marinenav/test_compiled_environment.py",
     ),
     "marinenav.step5_merge.compiled_descent": ("marinenav/test_compiled_descent.py",),
-    "marinenav.step5_merge.compiled_networks": ("marinenav/test_compiled_networks.py",),
+    "marinenav.step5_merge.compiled_networks": (
+        "marinenav/test_compiled_products.py",
+        "marinenav/test_compiled_networks.py",
+    ),
     "marinenav.step4_keep": ("marinenav/test_device_replay.py",),
     "marinenav.guards": ("marinenav/test_customised.py",),
     "marinenav": (

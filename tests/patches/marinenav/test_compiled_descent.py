@@ -29,14 +29,14 @@ def in_use() -> None:
 
 def test_on_any_machine_it_computes_a_step_of_adam() -> None:
     """Whether every bit agrees is tried before it is used; that it is about the same can be said before."""
-    found, expected = probing.stepped(compiled.Kernels((True, True)))
+    found, expected = probing.stepped(compiled.Kernels((True, True, compiled.HAS_ROOTS)))
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_on_any_machine_it_moves_targets() -> None:
     targets, locals_ = [torch.full((9,), 2.0)], [torch.full((9,), 4.0)]
     version = targets[0]._version
-    assert compiled.Kernels((True, True)).approach(targets, locals_, 0.25)
+    assert compiled.Kernels((True, True, compiled.HAS_ROOTS)).approach(targets, locals_, 0.25)
     torch.testing.assert_close(targets[0], torch.full((9,), 2.5))
     assert targets[0]._version > version, "a backward pass that kept them would not notice"
 
@@ -70,8 +70,7 @@ def test_the_same_bits(strange: float | None) -> None:
 @pytest.mark.usefixtures("in_use")
 def test_compiled_code_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    monkeypatch.setattr(compiled, "average", lambda *_: calls.append(1))
-    monkeypatch.setattr(compiled, "move", lambda *_: None)
+    monkeypatch.setattr(compiled, "step", lambda *_: not calls.append(1))
     trained(is_compiled=True)
     assert len(calls) == 3, "the first step makes the averages, which is left to Adam"
 
@@ -112,14 +111,14 @@ def clips_otherwise(inner: Any, forms: Any, lanes: Any, table: Any, largest: Any
     return inner(forms, lanes, table, largest * np.float32(0.999), *rest)
 
 
-def squares_otherwise(inner: Any, *arguments: Any) -> Any:
-    result = inner(*arguments)
-    arguments[-1][:] *= 1.001
-    return result
+def roots_otherwise(inner: Any, forms: Any, *rest: Any) -> Any:
+    averages, squares, roots = forms
+    return inner((averages, squares, False), *rest) if roots else False
 
 
-def moves_otherwise(inner: Any, table: Any, roots: Any, numbers: Any, epsilon: Any) -> Any:
-    return inner(table, roots, numbers * np.float32(1 + 2e-7), epsilon)
+def adds_otherwise(inner: Any, *arguments: Any) -> Any:
+    *others, epsilon, numbers = arguments
+    return inner(*others, epsilon * np.float32(1.01), numbers)
 
 
 def approaches_otherwise(inner: Any, *arguments: Any) -> Any:
@@ -130,9 +129,9 @@ def approaches_otherwise(inner: Any, *arguments: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "wrong", "problem"),
     [
-        ("average", clips_otherwise, "other steps"),
-        ("average", squares_otherwise, "other steps"),
-        ("move", moves_otherwise, "other steps"),
+        ("step", clips_otherwise, "other steps"),
+        ("step", roots_otherwise, "other steps"),
+        ("step", adds_otherwise, "other steps"),
         ("approach", approaches_otherwise, "moves targets"),
     ],
 )

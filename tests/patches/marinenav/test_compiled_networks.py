@@ -289,7 +289,7 @@ def test_what_disagrees_is_not_used(
     elif what == "samples":
         monkeypatch.setattr(sampling, "sample_slopes", lambda *arguments: arguments[-1].fill(0.25))
     else:
-        monkeypatch.setattr(product, "_LIBRARY", "libnosuch.so")
+        monkeypatch.setattr(product, "_HAS_PRODUCT", False)
     kernels, reason = probing.try_kernels()
     assert kernels is None
     assert problem in reason

@@ -1,4 +1,4 @@
-"""Compiled: two passes over parameters, gradients and averages, for all tensors of a network at once.
+"""Compiled: steps of Adam and of targets in one pass over memory, for all tensors of a network at once.
 
 Replaces: the operations on the host that descent.clip, descent.step and descent.soft_update are made of
 Removes:  most of a dozen passes over memory, and a call per tensor and operation
@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from torch.autograd.graph import increment_version
 
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import compiled
+from patches.marinenav.step5_merge.compiled_environment.compiled.torch_library import foreign, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
 
 _MANY: Final = 200_000
 """Numbers of a network as of which two threads are quicker than one."""
+
+_PIECE: Final = 1024
+"""Numbers of a tensor that stay near while a step is taken."""
+
+_ROOTS: Final = "patches_roots"
+_MODE: Final = 0x140102
+"""High accuracy, tiny numbers as they are, no errors: what torch asks for."""
+library_roots: Any = foreign(_ROOTS, 4)
+"""How many numbers, where they are, where roots go, and the mode."""
+HAS_ROOTS: Final = show(_ROOTS, "vmsSqrt")
+"""Whether torch's library has roots of its own."""
 
 PARAMETER, GRADIENT, AVERAGE, SQUARE, COUNT, SIZE = range(6)
 """Columns of a table: addresses of a tensor's memory, and how many numbers it has."""
@@ -120,21 +132,22 @@ def _prepare(table: Any, betas: Any, rate: Any, half: Any, numbers: Any) -> None
 
 
 @compiled
-def average(
-    forms: Any, lanes: int, table: Any, largest: Any, betas: Any, rate: Any, half: Any, numbers: Any, squares: Any
+def step(
+    forms: Any, lanes: int, table: Any, largest: Any, betas: Any, rate: Any, half: Any, epsilon: Any, numbers: Any
 ) -> bool:  # fmt: skip
-    """Clip gradients and take them into the averages: the first half of a step of Adam.
+    """Clip gradients and take a step of Adam, piece by piece, so that each number is fetched once.
 
     Args:
-        forms: Whether the last products of averages and of squares are added without being rounded.
+        forms: Whether the last products of averages and of squares are added without being rounded, and whether
+            roots are those of torch's library, which are not always the nearest.
         lanes: See `scale_of`.
         table: (n, 6), see `PARAMETER` and its neighbours.
         largest: What the common norm of the gradients may be, in single precision.
         betas: Of the averages and of the squares.
         rate: Of learning.
         half: 0.5.
+        epsilon: Added to roots, in single precision.
         numbers: (3, n), written, see `_prepare`; counts go to the steps' tensors.
-        squares: Written: the squares of all tensors, one after the other, with ones for zeros.
 
     Returns:
         Whether it did. Nothing is written where the norm is infinite or no number: signs of the latter are torch's to choose.
@@ -143,56 +156,48 @@ def average(
     if not scale > float32(0.0):
         return False
     _prepare(table, betas, rate, half, numbers)
-    weight, decay, rest = float32(1.0 - betas[0]), float32(betas[1]), float32(1.0 - betas[1])
-    fuses_averages, fuses_squares = forms
-    begin = 0
+    roots = np.empty(_PIECE, dtype=np.float32)
     for row in range(len(table)):
-        length = table[row, SIZE]
-        gradient = carray(_pointer(table[row, GRADIENT]), (length,))
-        mean = carray(_pointer(table[row, AVERAGE]), (length,))
-        square = carray(_pointer(table[row, SQUARE]), (length,))
         carray(_pointer(table[row, COUNT]), (1,))[0] = numbers[0, row]
-        copy = squares[begin : begin + length]
-        for place in range(length):
-            slope = gradient[place] * scale
-            gradient[place] = slope
-            if fuses_averages:
-                mean[place] = _fused_single(weight, slope - mean[place], mean[place])
+        for begin in range(0, table[row, SIZE], _PIECE):
+            length = min(_PIECE, table[row, SIZE] - begin)
+            mean = carray(_pointer(table[row, AVERAGE] + 4 * begin), (length,))
+            square = carray(_pointer(table[row, SQUARE] + 4 * begin), (length,))
+            gradient = carray(_pointer(table[row, GRADIENT] + 4 * begin), (length,))
+            _average(forms, betas, scale, gradient, mean, square, roots)
+            if forms[2]:
+                library_roots(length, roots.ctypes.data, roots.ctypes.data, _MODE)
             else:
-                mean[place] += weight * (slope - mean[place])
-            if fuses_squares:
-                second = _fused_single(rest * slope, slope, square[place] * decay)
-            else:
-                second = square[place] * decay + rest * slope * slope
-            square[place] = second
-            # Roots of zeros take torch's library ten times as long as others; `move` knows them without it.
-            copy[place] = second if second != float32(0.0) else float32(1.0)
-        begin += length
+                for place in range(length):
+                    roots[place] = np.sqrt(roots[place])
+            parameter = carray(_pointer(table[row, PARAMETER] + 4 * begin), (length,))
+            correction, size = numbers[1, row], numbers[2, row]
+            for place in range(length):
+                root = roots[place] if square[place] != float32(0.0) else float32(0.0)
+                parameter[place] += size * mean[place] / (root / correction + epsilon)
     return True
 
 
 @compiled
-def move(table: Any, roots: Any, numbers: Any, epsilon: Any) -> None:
-    """Move parameters: the second half, once the roots of the squares are there.
-
-    Args:
-        table: As above.
-        roots: Of the squares of all tensors, one after the other; those of zeros are not looked at.
-        numbers: (3, n), see `_prepare`.
-        epsilon: Added to roots, in single precision.
-    """
-    begin = 0
-    for row in range(len(table)):
-        length = table[row, SIZE]
-        parameter = carray(_pointer(table[row, PARAMETER]), (length,))
-        mean = carray(_pointer(table[row, AVERAGE]), (length,))
-        square = carray(_pointer(table[row, SQUARE]), (length,))
-        found = roots[begin : begin + length]
-        correction, size = numbers[1, row], numbers[2, row]
-        for place in range(length):
-            root = found[place] if square[place] != float32(0.0) else float32(0.0)
-            parameter[place] += size * mean[place] / (root / correction + epsilon)
-        begin += length
+def _average(
+    forms: Any, betas: Any, scale: Any, gradient: Any, mean: Any, square: Any, squares: Any
+) -> None:
+    weight, decay, rest = float32(1.0 - betas[0]), float32(betas[1]), float32(1.0 - betas[1])
+    fuses_averages, fuses_squares, _ = forms
+    for place in range(len(gradient)):
+        slope = gradient[place] * scale
+        gradient[place] = slope
+        if fuses_averages:
+            mean[place] = _fused_single(weight, slope - mean[place], mean[place])
+        else:
+            mean[place] += weight * (slope - mean[place])
+        if fuses_squares:
+            second = _fused_single(rest * slope, slope, square[place] * decay)
+        else:
+            second = square[place] * decay + rest * slope * slope
+        square[place] = second
+        # Roots of zeros take torch's library ten times as long as others; the caller knows them without it.
+        squares[place] = second if second != float32(0.0) else float32(1.0)
 
 
 @compiled
@@ -277,15 +282,15 @@ def descend_freely(
             parameter[place] += size * first / (np.sqrt(second) / correction + epsilon)
 
 
-ENTRIES: tuple[Any, ...] = (average, move, approach, prepare_freely, descend_freely)
+ENTRIES: tuple[Any, ...] = (step, approach, prepare_freely, descend_freely)
 """What is called from Python, and therefore cached."""
 
 
 class Kernels(NamedTuple):
     """Compiled functions that round as this machine's torch does."""
 
-    forms: tuple[bool, bool]
-    """See `average`."""
+    forms: tuple[bool, bool, bool]
+    """See `step`."""
     lanes: int = 8
     """See `scale_of`."""
 
@@ -309,15 +314,12 @@ class Kernels(NamedTuple):
             tensors: A parameter, its gradient, average, square and count each.
         """
         table, numbers = _table_of(tensors)
-        squares = torch.empty(int(table[:, SIZE].sum()), dtype=torch.float32, device="cpu")
-        if not average(
-            self.forms, self.lanes, table, np.float32(largest), *_as_floats(betas, rate), 0.5, numbers, squares.numpy()
-        ):  # fmt: skip
-            return False
-        roots = squares.sqrt_()  # by torch, whose roots are not those that are nearest
-        move(table, roots.numpy(), numbers, np.float32(epsilon))
-        increment_version(chain.from_iterable(tensors))
-        return True
+        has_stepped: bool = step(
+            self.forms, self.lanes, table, np.float32(largest), *_as_floats(betas, rate), 0.5, np.float32(epsilon), numbers
+        )  # fmt: skip
+        if has_stepped:
+            increment_version(chain.from_iterable(tensors))
+        return has_stepped
 
     def descend_freely(
         self,

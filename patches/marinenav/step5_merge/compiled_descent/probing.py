@@ -9,11 +9,12 @@ import torch
 from torch import Tensor
 
 from patches.marinenav.step5_merge import descent
-from patches.marinenav.step5_merge.compiled_descent.kernels import Kernels
+from patches.marinenav.step5_merge.compiled_descent.kernels import HAS_ROOTS, Kernels
 
 LENGTHS = (1, 2, 7, 8, 9, 25, 31, 32, 33, 63, 100, 3001, 40_000)
 """Remainders of vectors of any width, and more than one thread takes at a time."""
 STEPS = 3
+_WAYS = (True, False)
 _LANES = (8, 16, 4)
 """Of vectors with 256, 512 and 128 bits."""
 _NORMS = (1e9, 0.5)
@@ -24,8 +25,9 @@ _EDGES = (0.0, -0.0, 1e-45, -1e-38, 1e-20, 1.0, -3e4)
 
 def try_kernels() -> tuple[Kernels | None, str]:
     """Return compiled functions that agree, or why there are none."""
-    for forms in product(((True, True), (True, False), (False, True), (False, False)), _LANES):
-        found = Kernels(*forms)
+    roots = (True, False) if HAS_ROOTS else (False,)
+    for averages, squares, has_roots, lanes in product(_WAYS, _WAYS, roots, _LANES):
+        found = Kernels((averages, squares, has_roots), lanes)
         if steps_agree(found):
             return (found, "") if targets_agree(found) else (None, "it moves targets otherwise")
     return None, "it takes other steps than torch's Adam"

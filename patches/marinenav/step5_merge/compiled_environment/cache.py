@@ -27,6 +27,7 @@ from patches.marinenav.step5_merge.compiled_environment.compiled import (
     looking,
     motion,
     noise,
+    torch_library,
 )
 from patches.marinenav.step5_merge.compiled_environment.compiled import encounters as meeting
 from patches.marinenav.step5_merge.compiled_networks.compiled import (
@@ -35,6 +36,7 @@ from patches.marinenav.step5_merge.compiled_networks.compiled import (
     row_sums,
     runner,
     sampling,
+    turning,
 )
 from patches.marinenav.step5_merge.compiled_networks.tapes import operations
 from patches.marinenav.step5_merge.vector_environment import coefficients, encounters
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 
 _SOURCES = (
     angles, arithmetic, coefficients, descent, encounters, looking, meeting, motion, noise, operations, product,
-    quantile_slopes, row_sums, runner, sampling, tables,
+    quantile_slopes, row_sums, runner, sampling, tables, torch_library, turning,
 )  # fmt: skip
 """What compiled code is made of, constants included."""
 _PACKAGES = ("numba", "llvmlite", "numpy")

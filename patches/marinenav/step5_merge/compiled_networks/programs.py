@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from patches.marinenav.step5_merge.compiled_networks import products
 from patches.marinenav.step5_merge.compiled_networks.compiled import runner
 from patches.marinenav.step5_merge.compiled_networks.tapes.memory import BYTES
 from patches.marinenav.step5_merge.compiled_networks.tapes.operations import as_tape
@@ -78,14 +79,15 @@ class Program:
         self._network = network
         self._groups = groups
         self._spaces: list[Space] = []
-        self._tape = as_tape(network.write())
+        tape = network.write()
         self._told = np.array([*network.given, *(each.slot for each in network.outputs)])
         self._examples = [
             torch.empty((groups * each.rows, each.width), dtype=torch.float32, device="cpu")
             for each in network.outputs
         ]
         self._way = WayBack(network, wanted)
-        self._tape_back = as_tape(self._way.tape)
+        products.choose(tape, self._way.tape, memory=network.memory)
+        self._tape, self._tape_back = as_tape(tape), as_tape(self._way.tape)
         self._told_back = np.array(
             [*(each.slot for each in self._way.incoming), *self._way.results.values()]
         )

@@ -1,32 +1,34 @@
-"""The matrix product that torch uses on the host, for compiled code to call."""
+"""The matrix products of torch's libraries on the host, for compiled code to call: the one that it uses, and oneDNN's."""
 
 from __future__ import annotations
 
-import ctypes
 import sys
-from pathlib import Path
 from typing import Any, Final
 
-import llvmlite.binding as llvm  # type: ignore[import-untyped]
-import torch
-from numba import types
-from numba.core.typing import signature
+from patches.marinenav.step5_merge.compiled_environment.compiled.torch_library import foreign, show
 
 _SYMBOL: Final = "patches_sgemm"
-_LIBRARY: Final = "libtorch_cpu.so"
+_BLOCKS: Final = "patches_brgemm"
+_NAME_OF_BLOCKS: Final = "_ZN2at6native7cpublas6brgemmEllllllbPKfS3_Pfb"
+"""As compilers write `at::native::cpublas::brgemm` for single precision."""
 
-sgemm: Any = types.ExternalFunction(_SYMBOL, signature(types.void, *[types.intp] * 13))
+sgemm: Any = foreign(_SYMBOL, 13)
 """C := alpha A B + beta C by columns; every argument is an address, as in Fortran."""
+
+brgemm: Any = foreign(_BLOCKS, 11)
+"""C := A B, or C + A B, by rows.
+
+Its arguments are rows, columns and terms, the leading sizes of A, B and C, whether it adds, their addresses, and 0.
+"""
+
+
+_HAS_PRODUCT: Final = show(_SYMBOL, "sgemm_")
+HAS_BLOCKS: Final = show(_BLOCKS, _NAME_OF_BLOCKS)
+"""Whether torch shows the matrix product of oneDNN."""
 
 
 def find_product() -> str:
-    """Let compiled code call torch's matrix product; return why it cannot, if so."""
+    """Return why compiled code cannot call torch's matrix product, if so."""
     if sys.byteorder != "little":
         return "numbers of this machine begin with their large end"
-    try:
-        library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / _LIBRARY))
-        address = ctypes.cast(library.sgemm_, ctypes.c_void_p).value
-    except (OSError, AttributeError):
-        return "torch does not show the matrix product that it uses"
-    llvm.add_symbol(_SYMBOL, address)
-    return ""
+    return "" if _HAS_PRODUCT else "torch does not show the matrix product that it uses"

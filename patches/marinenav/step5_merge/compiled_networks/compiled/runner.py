@@ -2,7 +2,8 @@
 
 Removes:  a call through Python, the dispatcher and autograd, and memory of its own, per layer and operation
 Keeps:    every product: the same function of the same library with the same arguments as torch calls it with, for
-          operands that begin where torch's would; sums in torch's order; all else has only one right result
+          operands that begin where torch's would, or one that sums in the same order; all other sums in torch's
+          order; the rest has only one right result
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic impo
     compiled,
     compiled_unlocked,
 )
-from patches.marinenav.step5_merge.compiled_networks.compiled.product import sgemm
+from patches.marinenav.step5_merge.compiled_networks.compiled.product import brgemm, sgemm
 from patches.marinenav.step5_merge.compiled_networks.compiled.row_sums import sum_rows
+from patches.marinenav.step5_merge.compiled_networks.compiled.turning import turn
 from patches.marinenav.step5_merge.compiled_networks.tapes.operations import (
     ADD,
+    BLOCKS,
     COPY,
     DUEL,
     DUEL_BACK,
@@ -61,7 +64,7 @@ def run(  # noqa: C901, PLR0912 - a branch for each operation, and compiled
 
     Args:
         lanes: Numbers that torch adds up side by side.
-        tape: (n, 12), see `operations`.
+        tape: (n, 14), see `operations`.
         addresses: (slots,), where the memory of the first group begins.
         strides: (slots,), bytes from one group to the next.
         groups: How many there are.
@@ -82,6 +85,11 @@ def run(  # noqa: C901, PLR0912 - a branch for each operation, and compiled
                     start + 32, start + 40, start + 48, start + 56, start + 64, one,
                     second, start + 72, third, start + 80,
                     scalars.ctypes.data + 4 * tape[row, 11], first, start + 48,
+                )  # fmt: skip
+            elif kind == BLOCKS:
+                _multiply_in_blocks(
+                    first, second, third, addresses[tape[row, 12]] + group * strides[tape[row, 12]],
+                    tape[row, 4:14],
                 )  # fmt: skip
             elif kind == SPREAD:
                 _spread(first, second, tape[row, 4], tape[row, 5])
@@ -127,6 +135,46 @@ def mix(addresses: Any, lengths: Any) -> None:
         noise = carray(_numbers_at(addresses[3, row]), (length,))
         for place in range(length):
             target[place] = mean[place] + deviation[place] * noise[place]
+
+
+@compiled
+def _multiply_in_blocks(to: int, a: int, b: int, room: int, sizes: Any) -> None:
+    """Multiply by rows, where matrices by columns are the turned ones by rows, and factors change places."""
+    columns, rows, terms, ahead, behind, adds = sizes[2:8]
+    if sizes[1] == _TURNED:
+        turn(room, b, terms, rows, behind)
+        b, behind = room, terms
+        room += 4 * rows * terms
+    if sizes[0] != _TURNED:
+        _multiply(to, b, a, rows, columns, terms, behind, ahead, columns, adds, sizes[9])
+        return
+    # What is turned is used while it is near.
+    part = columns_at_once(terms)
+    for begin in range(0, columns, part):
+        here = min(part, columns - begin)
+        turn(room, a + 4 * begin * ahead, here, terms, ahead)
+        _multiply(to + 4 * begin, b, room, rows, here, terms, behind, here, columns, adds, sizes[9])
+
+
+_TURNED = ord("T")
+_NEAR = 1 << 15
+
+
+@compiled
+def columns_at_once(terms: int) -> int:
+    """How many columns of so many terms are turned together."""
+    return max(_NEAR // terms // 64, 1) * 64
+
+
+@compiled
+def _multiply(
+    to: int, a: int, b: int, rows: int, columns: int, terms: int, of_a: int, of_b: int, of_c: int, adds: int, step: int
+) -> None:  # fmt: skip
+    for begin in range(0, terms, step):
+        brgemm(
+            rows, columns, min(step, terms - begin), of_a, of_b, of_c, adds or begin > 0,
+            a + 4 * begin, b + 4 * begin * of_b, to, 0,
+        )  # fmt: skip
 
 
 @compiled
@@ -259,7 +307,9 @@ def _duel_back(slopes: int, value: int, more: int, rows: int, actions: int, atom
     for row in range(rows):
         sum_rows(base[row], slope[row], lanes)
         # Not the sum with another sign: zeros have one, too.
-        advantage[row] = -slope[row]
+        for action in range(actions):
+            for atom in range(atoms):
+                advantage[row, action, atom] = -slope[row, action, atom]
         sum_rows(mean, advantage[row], lanes)
         mean /= np.float32(actions)
         for action in range(actions):

@@ -2,6 +2,7 @@
 
 ====================  ===================================================================================
 PRODUCT to, a, b      two letters, rows, columns and terms by columns, leading sizes of a and b, whether it adds
+BLOCKS to, a, b       the same, then room for whatever has to be turned, and how many terms are summed at once
 SPREAD to, bias       rows, width
 RECTIFY to, a         length
 RECTIFY_BACK to, a, b length; slopes a where outputs b are above zero
@@ -39,9 +40,10 @@ Rows = list[tuple[int, ...]]
     COPY,
     DUEL,
     DUEL_BACK,
-) = range(13)
+    BLOCKS,
+) = range(14)
 
-WIDTH: Final = 12
+WIDTH: Final = 14
 """Numbers of a row."""
 
 
