@@ -25,6 +25,7 @@ from patches.marinenav.step5_merge.compiled_networks.tapes.operations import (
     BLOCKS,
     PRODUCT,
     SPREAD,
+    TURN,
 )
 
 needs_both = pytest.mark.skipif(
@@ -55,10 +56,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(rows=st.integers(1, 70), width=st.integers(1, 70), gap=st.integers(0, 9))
 def test_rows_become_columns(rows: int, width: int, gap: int) -> None:
     numbers = np.random.default_rng(0).normal(size=(rows, width + gap)).astype(np.float32)
-    found = np.full((width + 1, rows), 7.0, dtype=np.float32)
+    found = np.full((width + 1, rows + turning.GAP), 7.0, dtype=np.float32)
     turning.turn(found.ctypes.data, numbers.ctypes.data, rows, width, width + gap)
-    assert np.array_equal(found[:width], numbers[:, :width].T)
+    assert np.array_equal(found[:width, :rows], numbers[:, :width].T)
     assert (found[width] == 7.0).all(), "it writes beyond its end"
+    assert (found[:, rows:] == 7.0).all(), "it writes between rows"
 
 
 @needs_both
@@ -180,6 +182,28 @@ def test_tapes_are_told_with_room_for_the_largest(monkeypatch: pytest.MonkeyPatc
     assert forward == [spread, (BLOCKS, 0, 1, 2, *small, room, 16), left]
     assert back == [(BLOCKS, 3, 4, 5, *large, room, 32)]
     assert memory.length >= (8 + 9) * 32
+
+
+@needs_both
+def test_weights_of_groups_are_turned_once() -> None:
+    """However many groups there are: two here, whose weight is turned for the first one only."""
+    memory = Memory()
+    to, weight, other = memory.take(), memory.take(), memory.take()
+    sizes = sizes_of("TN", 24, 3, 16)
+    left = (BLOCKS, to, weight, other, *sizes_of("NN", 24, 3, 16), 0, 16)
+    tape = [(BLOCKS, to, weight, other, *sizes, 0, 16), left]
+    products.turn_first(tape, memory)
+    (room,) = memory.offsets
+    assert [row[0] for row in tape] == [TURN, BLOCKS, BLOCKS]
+    assert tape[2] == left, "what is not turned stays"
+    random = torch.Generator().manual_seed(0)
+    one, others = torch.randn(24, 16, generator=random), torch.randn(2, 3, 16, generator=random)
+    found, space = torch.empty(2, 3, 24), torch.empty(memory.length)
+    addresses = np.array([each.data_ptr() for each in (found, one, others, space)])
+    strides = np.array([4 * 3 * 24, 0, 4 * 3 * 16, 0])
+    runner.run(8, products.as_tape(tape[:2]), addresses, strides, 2, runner.SCALARS)
+    assert room == 3
+    torch.testing.assert_close(found, others @ one.t())
 
 
 def test_tapes_without_any_take_no_room(monkeypatch: pytest.MonkeyPatch) -> None:

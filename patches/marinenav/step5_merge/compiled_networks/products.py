@@ -15,9 +15,11 @@ import torch
 
 from patches.marinenav.step5_merge.compiled_networks.compiled import runner
 from patches.marinenav.step5_merge.compiled_networks.compiled.product import HAS_BLOCKS
+from patches.marinenav.step5_merge.compiled_networks.compiled.turning import GAP
 from patches.marinenav.step5_merge.compiled_networks.tapes.operations import (
     BLOCKS,
     PRODUCT,
+    TURN,
     as_tape,
 )
 
@@ -51,6 +53,20 @@ def choose(*tapes: Rows, memory: Memory) -> None:
         tape[place] = (BLOCKS, *rest, room, step)
 
 
+def turn_first(tape: Rows, memory: Memory) -> None:
+    """Turn the first factors, which are weights, before all else: once for all groups."""
+    turns: Rows = []
+    for place, row in enumerate(tape):
+        if row[0] == BLOCKS and row[4] == ord("T"):
+            _, to, weight, other, _, letter, columns, rows, terms, ahead, *rest = row
+            room = memory.make(terms, columns + GAP).slot
+            turns.append((TURN, room, weight, 0, columns, terms, ahead))
+            tape[place] = (
+                BLOCKS, to, room, other, ord("N"), letter, columns, rows, terms, columns + GAP, *rest,
+            )  # fmt: skip
+    tape[:0] = turns
+
+
 def _terms_at_once(sizes: tuple[int, ...]) -> int:
     key = sizes, torch.get_num_threads()
     found = _found.get(key)
@@ -62,7 +78,7 @@ def _terms_at_once(sizes: tuple[int, ...]) -> int:
 def _room_for(sizes: tuple[int, ...]) -> int:
     _, _, columns, rows, terms, *_ = sizes
     at_once: int = runner.columns_at_once(terms)
-    return (rows + min(columns, at_once)) * terms
+    return rows * (terms + GAP) + terms * (min(columns, at_once) + GAP)
 
 
 def _try(sizes: tuple[int, ...]) -> int:

@@ -42,9 +42,9 @@ class Asked(Protocol):
 class Space:
     """Memory of one run, and the addresses of everything that it touches."""
 
-    def __init__(self, network: Network, groups: int) -> None:
+    def __init__(self, network: Network, rooms: int) -> None:
         memory = network.memory
-        self.numbers = torch.empty(groups * memory.length, dtype=torch.float32, device="cpu")
+        self.numbers = torch.empty(rooms * memory.length, dtype=torch.float32, device="cpu")
         self.addresses = np.zeros(memory.slots, dtype=np.int64)
         begin = self.numbers.data_ptr()
         for slot, offset in memory.offsets.items():
@@ -87,6 +87,8 @@ class Program:
         ]
         self._way = WayBack(network, wanted)
         products.choose(tape, self._way.tape, memory=network.memory)
+        if groups > 1 and companion is None:
+            products.turn_first(tape, network.memory)
         self._tape, self._tape_back = as_tape(tape), as_tape(self._way.tape)
         self._told_back = np.array(
             [*(each.slot for each in self._way.incoming), *self._way.results.values()]
@@ -103,7 +105,9 @@ class Program:
         """What each group has slopes of, which are added up."""
         for slot, result in self._way.results.items():
             network.part(result, math.prod(network.shapes[places[slot]]))
-        self._strides = network.strides()
+        # What nobody looks at afterwards is in the same place for all groups, one after the other.
+        self._rooms = 1 if companion is None else groups
+        self._strides = network.strides(0 if companion is None else BYTES * network.memory.length)
         self._lengths = [
             math.prod(shape) * (1 if slot in network.parameters else groups)
             for slot, shape in zip(network.given, network.shapes, strict=True)
@@ -113,7 +117,7 @@ class Program:
         """Compute outputs, in memory of their own."""
         # Compiled code reads what lies behind what is too short.
         assert list(map(Tensor.numel, tensors)) == self._lengths, "tensors of other shapes"
-        space = self._spaces.pop() if self._spaces else Space(self._network, self._groups)
+        space = self._spaces.pop() if self._spaces else Space(self._network, self._rooms)
         outputs = list(map(torch.empty_like, self._examples))
         space.addresses[self._told] = begins((*tensors, *outputs))
         self._run(self._tape, space.addresses)

@@ -20,7 +20,7 @@ from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic impo
 )
 from patches.marinenav.step5_merge.compiled_networks.compiled.product import brgemm, sgemm
 from patches.marinenav.step5_merge.compiled_networks.compiled.row_sums import sum_rows
-from patches.marinenav.step5_merge.compiled_networks.compiled.turning import turn
+from patches.marinenav.step5_merge.compiled_networks.compiled.turning import GAP, turn
 from patches.marinenav.step5_merge.compiled_networks.tapes.operations import (
     ADD,
     BLOCKS,
@@ -36,6 +36,7 @@ from patches.marinenav.step5_merge.compiled_networks.tapes.operations import (
     SUM,
     TIMES,
     TIMES_SUM,
+    TURN,
 )
 
 SCALARS = np.array([0.0, 1.0], dtype=np.float32)
@@ -91,12 +92,15 @@ def run(  # noqa: C901, PLR0912 - a branch for each operation, and compiled
                     first, second, third, addresses[tape[row, 12]] + group * strides[tape[row, 12]],
                     tape[row, 4:14],
                 )  # fmt: skip
+            elif kind == TURN:
+                if group == 0:
+                    turn(first, second, tape[row, 4], tape[row, 5], tape[row, 6])
             elif kind == SPREAD:
                 _spread(first, second, tape[row, 4], tape[row, 5])
             elif kind == RECTIFY:
-                _rectify(first, second, tape[row, 4])
+                _rectify(first, tape[row, 4])
             elif kind == RECTIFY_BACK:
-                _rectify_back(first, second, third, tape[row, 4])
+                _rectify_back(first, second, tape[row, 4])
             elif kind == JOIN:
                 _join(first, second, third, addresses[tape[row, 4]] + group * strides[tape[row, 4]],
                       tape[row, 5], tape[row, 6], tape[row, 7], tape[row, 8])  # fmt: skip
@@ -143,8 +147,8 @@ def _multiply_in_blocks(to: int, a: int, b: int, room: int, sizes: Any) -> None:
     columns, rows, terms, ahead, behind, adds = sizes[2:8]
     if sizes[1] == _TURNED:
         turn(room, b, terms, rows, behind)
-        b, behind = room, terms
-        room += 4 * rows * terms
+        b, behind = room, terms + GAP
+        room += 4 * rows * behind
     if sizes[0] != _TURNED:
         _multiply(to, b, a, rows, columns, terms, behind, ahead, columns, adds, sizes[9])
         return
@@ -153,7 +157,9 @@ def _multiply_in_blocks(to: int, a: int, b: int, room: int, sizes: Any) -> None:
     for begin in range(0, columns, part):
         here = min(part, columns - begin)
         turn(room, a + 4 * begin * ahead, here, terms, ahead)
-        _multiply(to + 4 * begin, b, room, rows, here, terms, behind, here, columns, adds, sizes[9])
+        _multiply(
+            to + 4 * begin, b, room, rows, here, terms, behind, here + GAP, columns, adds, sizes[9]
+        )  # fmt: skip
 
 
 _TURNED = ord("T")
@@ -186,20 +192,18 @@ def _spread(to: int, bias: int, rows: int, width: int) -> None:
 
 
 @compiled
-def _rectify(to: int, source: int, length: int) -> None:
-    # Not in place: that would be done number by number.
-    target, numbers = carray(_numbers_at(to), (length,)), carray(_numbers_at(source), (length,))
+def _rectify(to: int, length: int) -> None:
+    numbers = carray(_numbers_at(to), (length,))
     for place in range(length):
         # What is no number stays, and so does a zero's sign.
-        target[place] = max(numbers[place], np.float32(0.0))
+        numbers[place] = max(numbers[place], np.float32(0.0))
 
 
 @compiled
-def _rectify_back(to: int, slopes: int, outputs: int, length: int) -> None:
-    target, slope = carray(_numbers_at(to), (length,)), carray(_numbers_at(slopes), (length,))
-    output = carray(_numbers_at(outputs), (length,))
+def _rectify_back(to: int, outputs: int, length: int) -> None:
+    slope, output = carray(_numbers_at(to), (length,)), carray(_numbers_at(outputs), (length,))
     for place in range(length):
-        target[place] = np.float32(0.0) if output[place] <= np.float32(0.0) else slope[place]
+        slope[place] = np.float32(0.0) if output[place] <= np.float32(0.0) else slope[place]
 
 
 @compiled

@@ -66,27 +66,32 @@ _tile: Any = intrinsic(_turn_tile)
 _numbers_at: Any = intrinsic(_as_pointer)
 
 
+GAP: Final = 16
+"""Numbers left out after each row that is written: rows a power of two apart would push each other out of the cache."""
+
+
 @compiled
 def turn(to: int, source: int, rows: int, width: int, ahead: int) -> None:
     """Write a matrix the other way round.
 
     Args:
-        to: Where (width, rows) numbers go.
+        to: Where (width, rows + GAP) numbers go.
         source: Where the first row begins.
         rows: How many there are.
         width: Numbers of a row.
         ahead: Numbers from one row to the next.
     """
+    behind = rows + GAP
     whole, across = rows // _SIDE * _SIDE, width // _SIDE * _SIDE
     # Four tiles together use up all that a processor fetches at once.
     for block in range(0, whole, 2 * _SIDE):
         for left in range(0, across, _SIDE):
             for top in range(block, min(block + 2 * _SIDE, whole), _SIDE):
                 _tile(
-                    to + _BYTES * (left * rows + top), _BYTES * rows,
+                    to + _BYTES * (left * behind + top), _BYTES * behind,
                     source + _BYTES * (top * ahead + left), _BYTES * ahead,
                 )  # fmt: skip
-    target = carray(_numbers_at(to), (width, rows))
+    target = carray(_numbers_at(to), (width, behind))
     numbers = carray(_numbers_at(source), (rows, ahead))
     for row in range(rows):
         for place in range(across if row < whole else 0, width):

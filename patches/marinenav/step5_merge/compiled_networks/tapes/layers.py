@@ -51,13 +51,8 @@ class Dense(Layer):
     source: Piece
     weight: Piece
     bias: Piece
-    sums: Piece
     output: Piece
-
-    @property
-    def is_rectified(self) -> bool:
-        """Whether the output is the sums' part above zero."""
-        return self.sums is not self.output
+    is_rectified: bool
 
     @property
     def inputs(self) -> tuple[Piece, ...]:
@@ -67,11 +62,11 @@ class Dense(Layer):
     def forward(self, tape: Rows) -> None:
         """Bias, plus the product, then the rectifier."""
         rows, terms, width = self.source.rows, self.source.width, self.output.width
-        tape.append((operations.SPREAD, self.sums.slot, self.bias.slot, 0, rows, width))
+        tape.append((operations.SPREAD, self.output.slot, self.bias.slot, 0, rows, width))
         sizes = (width, rows, terms, terms, terms)
-        tape.append(_product(self.sums, self.weight, self.source, "TN", sizes, 1))
+        tape.append(_product(self.output, self.weight, self.source, "TN", sizes, 1))
         if self.is_rectified:
-            tape.append((operations.RECTIFY, self.output.slot, self.sums.slot, 0, rows * width))
+            tape.append((operations.RECTIFY, self.output.slot, 0, 0, rows * width))
 
     def compute(self, values: Values) -> Tensor:
         """By torch's linear layer."""
@@ -82,11 +77,9 @@ class Dense(Layer):
     def backward(self, way: WayBack, slopes: Piece) -> None:
         """Slopes of weight and bias, then those of the source."""
         if self.is_rectified:
-            there = way.room_like(slopes)
             way.tape.append(
-                (operations.RECTIFY_BACK, there.slot, slopes.slot, self.output.slot, slopes.length)
+                (operations.RECTIFY_BACK, slopes.slot, self.output.slot, 0, slopes.length)
             )
-            slopes = there
         rows, terms, width = self.source.rows, self.source.width, self.output.width
         if way.wants(self.weight):
             sizes = (terms, width, rows, terms, width)

@@ -113,11 +113,11 @@ class Network:
         """Say that groups have so many numbers each at a slot, one after the other."""
         self._apart[slot] = BYTES * length
 
-    def strides(self) -> Any:
-        """Bytes from one group to the next, slot by slot."""
+    def strides(self, between: int) -> Any:
+        """Bytes from one group to the next, slot by slot; so many from what a run has for itself to that of the next."""
         found = np.zeros(self.memory.slots, dtype=np.int64)
         for slot in self.memory.offsets:
-            found[slot] = BYTES * self.memory.length
+            found[slot] = between
         for slot, apart in self._apart.items():
             found[slot] = apart
         return found
@@ -133,9 +133,8 @@ class Network:
         weight, bias = self._parameters[name]
         width = weight.rows
         self.fits = self.fits and weight.width == source.width
-        sums = self.memory.make(source.rows, width)
-        output = self.memory.make(source.rows, width) if is_rectified else sums
-        return self._add(Dense(source, weight, bias, sums, output))
+        output = self.memory.make(source.rows, width)
+        return self._add(Dense(source, weight, bias, output, is_rectified))
 
     def joined(self, own: Piece, objects: Piece, absent: int) -> Piece:
         """Put features side by side."""

@@ -3,9 +3,10 @@
 ====================  ===================================================================================
 PRODUCT to, a, b      two letters, rows, columns and terms by columns, leading sizes of a and b, whether it adds
 BLOCKS to, a, b       the same, then room for whatever has to be turned, and how many terms are summed at once
+TURN to, a            rows of a, width, leading size; once for all groups
 SPREAD to, bias       rows, width
-RECTIFY to, a         length
-RECTIFY_BACK to, a, b length; slopes a where outputs b are above zero
+RECTIFY to            length; what is there, above zero
+RECTIFY_BACK to, a    length; slopes that are there, where outputs a are above zero
 JOIN to, own, objects absent, rows, width of own, objects of a row, width of an object
 PART a, own, objects  the same, the other way round: a is read, the others are written
 TIMES to, a, b        rows of a, rows of b for each of them, width
@@ -41,7 +42,8 @@ Rows = list[tuple[int, ...]]
     DUEL,
     DUEL_BACK,
     BLOCKS,
-) = range(14)
+    TURN,
+) = range(15)
 
 WIDTH: Final = 14
 """Numbers of a row."""
