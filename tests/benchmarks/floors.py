@@ -1,8 +1,8 @@
 """Where the time of a training step goes, and how little it could be: ``python -m tests.benchmarks.floors``.
 
 Processor time, not the clock's, because other work on the machine moves that less. The floor of a region is what its matrix products
-take when nothing else is done: they are noted while an update or a decision runs, then repeated alone, on memory of the same shapes.
-The replay has none; that of the environment is the time spent in compiled code, for which a table of its own follows.
+take when nothing else is done: they are noted while an update or a decision runs, then repeated alone, on memory of the same shapes, by
+the library that was asked. The replay has none; that of the environment is the time spent in compiled code, for which a table of its own follows.
 What a whole step spends in compiled code is all that a second thread could share.
 """
 
@@ -14,16 +14,22 @@ import io
 import sys
 import time
 import warnings
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 import patches
 from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
+from patches.marinenav.step5_merge.compiled_networks import products
+from patches.marinenav.step5_merge.compiled_networks.compiled import runner
+from patches.marinenav.step5_merge.compiled_networks.tapes.operations import (
+    BLOCKS,
+    PRODUCT,
+    TURN,
+    as_tape,
+)
 from syncprobe.measuring.stopwatch import Stopwatch
 from syncprobe.profiles.timing import region_means
 from syncprobe.recording import marks
@@ -39,8 +45,6 @@ ROUNDS: Final = 2
 REPETITIONS: Final = 20
 REGIONS: Final = ("env", "act", "learn", "insert")
 ALL_STEPS: Final = (1, 2, 3, 4, 5)
-PRODUCTS: Final = ("aten.mm", "aten.addmm", "aten.bmm", "aten.baddbmm")
-
 
 _NETWORKS: Final = "patches.marinenav.step5_merge.compiled_networks"
 _DESCENT: Final = "patches.marinenav.step5_merge.compiled_descent.kernels"
@@ -59,18 +63,42 @@ class ProcessorClock:
     now_ns = staticmethod(time.process_time_ns)
 
 
-class Products(TorchDispatchMode):
-    """Notes the matrix products that are made: their operator, and the shapes and strides of their operands."""
+class Products:
+    """The matrix products that compiled networks make, to be made again in memory of their own."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.found: Counter[Any] = Counter()
+        self._rows: list[tuple[int, ...]] = []
+        self._memory: list[torch.Tensor] = []
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if str(func).rpartition(".")[0] in PRODUCTS:
-            operands = tuple((tuple(each.shape), each.stride()) for each in args)
-            self.found[func, operands] += 1
-        return func(*args, **(kwargs or {}))
+    def note(self, tape: Any, groups: int) -> None:
+        """Add those of a tape, for so many groups; what is turned for all groups is so once."""
+        for row in tape.tolist():
+            if row[0] == TURN:
+                self._add(row, (row[5] * (row[4] + products.GAP), row[4] * row[6]))
+            elif row[0] in {PRODUCT, BLOCKS}:
+                for _ in range(groups):
+                    self._add_product(row)
+
+    def _add_product(self, row: list[int]) -> None:
+        columns, rows, terms, ahead, behind = row[6:11]
+        lengths = (columns * rows, ahead * max(columns, terms), behind * max(rows, terms))
+        if row[0] == BLOCKS:
+            row = [*row[:12], len(self._memory) + len(lengths), row[13]]
+            lengths = (*lengths, products._room_for(tuple(row[4:12])))
+        self._add(row, lengths)
+
+    def _add(self, row: list[int], lengths: tuple[int, ...]) -> None:
+        """Add a row whose matrices, the first ones of what it names, have so many numbers."""
+        slots = [len(self._memory) + place for place in range(min(len(lengths), 3))]
+        self._memory += [torch.rand(length) for length in lengths]
+        self._rows.append((row[0], *slots, *row[1 + len(slots) :]))
+
+    def again(self) -> Any:
+        """Return what makes all of them."""
+        tape = as_tape(self._rows)
+        addresses = np.array([each.data_ptr() for each in self._memory])
+        strides = np.zeros_like(addresses)
+        return lambda: runner.run(8, tape, addresses, strides, 1, runner.SCALARS)
 
 
 def regions(agent: str, steps: tuple[int, ...], mode: str) -> dict[str, float]:
@@ -126,26 +154,19 @@ def compiled_part(agent: str) -> float:
 
 def floor(work: Any) -> float:
     """Milliseconds that the matrix products of some work take alone."""
-    with Products():
-        work()  # which also finds out, once per shape, which products keep bits
-    with Products() as products:
+    work()  # which also finds out, once per shape, which products keep bits
+    made, run = Products(), runner.run
+
+    def noting(lanes: int, tape: Any, addresses: Any, strides: Any, groups: int, told: Any) -> None:
+        made.note(tape, groups)
+        run(lanes, tape, addresses, strides, groups, told)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "run", noting)
         work()
-    made = [
-        (func, [torch.randn(_span(*each)).as_strided(*each) for each in operands], count)
-        for (func, operands), count in products.found.items()
-    ]
-
-    def repeat() -> None:
-        for func, operands, count in made:
-            for _ in range(count):
-                func(*operands)
-
-    repeat()
-    return min(_seconds(repeat) for _ in range(REPETITIONS)) * 1e3
-
-
-def _span(shape: tuple[int, ...], stride: tuple[int, ...]) -> int:
-    return 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
+    again = made.again()
+    again()
+    return min(_seconds(again) for _ in range(REPETITIONS)) * 1e3
 
 
 def _seconds(work: Any) -> float:
