@@ -65,6 +65,6 @@ class Kernels:
         result: int = looking.look(
             tuple(self.forms), tuple(self.arcs), 2.0, in_robot_frame, obstacles, lookout.observers,
             lookout.summary, lookout.things, lookout.own, lookout.angles, lookout.found, lookout.gaps, lookout.numbers,
-            lookout.block,
+            lookout.block, lookout.bounds, lookout.sights, lookout.uniforms,
         )  # fmt: skip
         return result

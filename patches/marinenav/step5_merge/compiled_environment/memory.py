@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Things = tuple[Any, ...]
 
 _ARRAYS = {np.ndarray}
+_NEVER = (-1.0, 2.0)
+"""Bounds of uniforms that none of them is beyond."""
 
 
 def are_same(some: Things, others: Things) -> bool:
@@ -124,6 +126,9 @@ class Lookout:
         self.gaps = np.empty((2, robots * things))
         self.numbers = np.empty((2, robots * things), dtype=np.int64)
         self.block = np.empty(tables.BLOCK)
+        self.bounds = np.array([[_NEVER] * (tables.PARTS + 1)] * 2)
+        self.sights = np.empty((4, things))
+        self.uniforms = np.empty((things, 6))
 
 
 class Memory:

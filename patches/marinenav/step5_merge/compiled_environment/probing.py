@@ -126,14 +126,14 @@ def arcs_agree(kernels: Kernels) -> bool:
 
 def draws_agree(_: Kernels) -> bool:
     """Whether noise is drawn as `RandomState` draws it, and leaves the generator in the same state."""
-    block = np.empty(tables.BLOCK)
-    for kappa in (1.0, 0.0, 1e-6, 0.3, 50.0):
+    block, bounds = np.empty(tables.BLOCK), np.empty((tables.PARTS + 1, 2))
+    for kappa in (1.0, 0.0, 1e-6, 0.3, 50.0, 1e3, 1e5):
         compiled, plain = np.random.RandomState(1), np.random.RandomState(1)
         address = compiled._bit_generator.ctypes.state_address  # noqa: SLF001
         # From the second time on an odd number of words is left, so that one uniform is made across the end of them.
         for count in (DRAWS, DRAWS, 1):
             rows = np.empty((count, 5))
-            noise.draw(address, kappa, block, rows)
+            noise.draw(address, kappa, block, bounds, rows)
             expected = [(*plain.standard_normal(4), plain.vonmises(0, kappa)) for _ in rows]
             if rows.tobytes() != np.array(expected).tobytes():
                 return False

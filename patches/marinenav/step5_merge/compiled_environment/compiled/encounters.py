@@ -69,7 +69,7 @@ def meet(
 
     Args:
         forms: How products are rounded.
-        arcs: What numpy's arcs are told.
+        arcs: Numpy's arcs, `prepared`.
         two: The number, unknown to the compiler: it would make products of powers, which round otherwise.
         robot: A row of the observers.
         own_x: The robot's velocity, as it observes it.
