@@ -18,6 +18,7 @@ from patches.marinenav.step5_merge.compiled_environment import sensing, stepping
 from patches.marinenav.step5_merge.compiled_environment.compiled import angles, arithmetic, noise
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import FORMS, Forms
 from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
+from patches.marinenav.step5_merge.compiled_environment.watching import notices_changes
 from patches.marinenav.step5_merge.vector_environment import legacy, vessels
 from patches.marinenav.step5_merge.vector_environment import sensing as vector_sensing
 from patches.marinenav.step5_merge.vector_environment import stepping as vector_stepping
@@ -61,7 +62,7 @@ def try_kernels() -> tuple[Kernels | None, str]:
         arcs = angles.find_arcs()
         if arcs is None:
             return None, "numpy does not show how it computes arcs"
-        found = Kernels(forms, arcs)
+        found = Kernels(forms, arcs, notices_changes())
         checks: dict[str, Callable[[Kernels], bool]] = {
             "arcs": arcs_agree,
             "noise": draws_agree,

@@ -57,6 +57,22 @@ class Course:
     thrusts: list[tuple[Any, Any]]
     progress: Array
 
+    def follow(self, robots: list[Any]) -> tuple[list[Array], list[Array]]:
+        """Write the computed state back to the robots; return their velocities over ground and through water."""
+        ground, water = list(self.ground), list(self.water)
+        numbers = list(self.poses.flat)
+        poses = numbers[::3], numbers[1::3], numbers[2::3]
+        for robot, x, y, theta, velocity, velocity_r, thrusts in zip(
+            robots, *poses, ground, water, self.thrusts, strict=True
+        ):
+            robot.x = x
+            robot.y = y
+            robot.theta = theta
+            robot.velocity = velocity
+            robot.velocity_r = velocity_r
+            robot.left_thrust, robot.right_thrust = thrusts
+        return ground, water
+
 
 Plot = Callable[[Any, list[Any], list[Any], bool], Course | None]
 """Computes where robots go, without moving them, given the environment, the robots and their actions."""
@@ -95,7 +111,7 @@ def carry_out(
         if course is None:
             result: tuple[Any, ...] = legacy.STEP(environment, actions, is_continuous_action)
             return result
-        _follow(course, robots)
+        course.follow(robots)
         for index, progress in zip(active, list(course.progress.flat), strict=True):
             rewards[index] = environment.timestep_penalty + progress
         if environment.is_eval_env:
@@ -152,21 +168,6 @@ def plot(
         return None
     ground, water = fleet.velocities
     return Course(fleet.poses.T, ground.T.copy(), water.T.copy(), fleet.thrusts, before - after)
-
-
-def _follow(course: Course, robots: list[Any]) -> None:
-    """Write the computed state back to the robots."""
-    numbers = list(course.poses.flat)
-    poses = numbers[::3], numbers[1::3], numbers[2::3]
-    for robot, x, y, theta, velocity, velocity_r, thrusts in zip(
-        robots, *poses, course.ground, course.water, course.thrusts, strict=True
-    ):
-        robot.x = x
-        robot.y = y
-        robot.theta = theta
-        robot.velocity = velocity
-        robot.velocity_r = velocity_r
-        robot.left_thrust, robot.right_thrust = thrusts
 
 
 def _gather(
@@ -253,8 +254,8 @@ def _clip(thrust: Any, low: Any, high: Any) -> Any:
     return np.clip(thrust, low, high)
 
 
-def propulsion_of(robot: Any, left: Any, right: Any) -> tuple[float, float, float]:
-    """Return forces and turning moment of both thrusters in the robot frame."""
+def propulsion_of(robot: Any, left: Any, right: Any) -> tuple[Any, Any, Any]:
+    """Return forces and turning moment of both thrusters in the robot frame, in the types that legacy makes of them."""
     width, length = robot.width, robot.length
     left_x, left_y = _resolve(left, robot.left_pos)
     right_x, right_y = _resolve(right, robot.right_pos)
@@ -264,10 +265,10 @@ def propulsion_of(robot: Any, left: Any, right: Any) -> tuple[float, float, floa
     return left_x + right_x, left_y + right_y, moment
 
 
-def _resolve(thrust: Any, angle: Any) -> tuple[float, float]:
+def _resolve(thrust: Any, angle: Any) -> tuple[Any, Any]:
     if type(angle) is float and angle == 0.0:
-        return float(thrust), float(thrust) * angle
-    return float(thrust * np.cos(angle)), float(thrust * np.sin(angle))
+        return np.float64(thrust), np.float64(thrust) * angle
+    return thrust * np.cos(angle), thrust * np.sin(angle)
 
 
 def _goal_distances(fleet: Fleet) -> Array:

@@ -27,6 +27,7 @@ from patches.marinenav.step5_merge.compiled_environment.compiled.noise import (
     von_mises,
     words_at,
 )
+from patches.marinenav.step5_merge.compiled_environment.compiled.objects import read_on
 
 DONE, IS_SPECIAL, HAS_OTHER_DRAWS = range(3)
 """`look` did it; the array code has to; somebody else drew from a generator. The latter two change nothing."""
@@ -42,7 +43,7 @@ _LARGEST_NORMAL = 20.0
 def look(
     forms: Any, arcs: Any, two: float, in_robot_frame: bool, obstacles: int, observers: Any, summary: Any,
     things: Any, own: Any, angles: Any, found: Any, gaps: Any, numbers: Any, block: Any, bounds: Any,
-    sights: Any, uniforms: Any,
+    sights: Any, uniforms: Any, places: Any, words: Any, vectors: Any,
 ) -> int:  # fmt: skip
     """Let n robots look at the obstacles and at each other.
 
@@ -52,7 +53,7 @@ def look(
         two: The number, unknown to the compiler.
         in_robot_frame: Whether objects are reported in the robots' frames or in the world's.
         obstacles: Their number.
-        observers: (n, 22), see `tables`.
+        observers: (n, 22), see `tables`; whether they have collided is written.
         summary: (n, 6), see `tables`; all but address and limit are written.
         things: (obstacles + n, 5): position, velocity and radius of obstacles; those of robots are written.
         own: (n, 4), written: goals and velocities in the robots' frames.
@@ -65,25 +66,23 @@ def look(
         bounds: (2, PARTS + 1, 2): what `survey` found of some concentration, and bounds that leave everything open.
         sights: (4, things), overwritten.
         uniforms: (things, 6), overwritten.
+        places: As for `read_on`, and the rest, too.
+        words: What was noted when the observers were told, or have moved.
+        vectors: Lists of goals and of velocities.
     """
+    goals = observers[:, tables.GOAL_X : tables.V_X]
+    velocities = observers[:, tables.V_X : tables.OBSERVER_CHANGING]
+    if not read_on(places, words, vectors, goals, velocities):
+        return tables.HAS_CHANGED
     for index in range(len(observers)):
         thing, robot = things[obstacles + index], observers[index]
         thing[0], thing[1], thing[4] = robot[tables.X], robot[tables.Y], robot[tables.RADIUS]
         thing[2], thing[3] = robot[tables.V_X], robot[tables.V_Y]
     if not (_are_moderate(observers) and _are_moderate(things)):
         return IS_SPECIAL
-    for index in range(len(observers)):
-        words = words_at(summary[index, tables.ADDRESS])
-        is_known = (
-            words[0] == summary[index, tables.WORD]
-            and words[WORDS] == summary[index, tables.POSITION]
-        )
-        if not is_known:
-            return HAS_OTHER_DRAWS
-        if observers[index, tables.FRONT] == 0.0:
-            return IS_SPECIAL
-        if summary[index, tables.LIMIT] > tables.MOST_OBJECTS:
-            return IS_SPECIAL
+    result: int = _may_be_drawn_for(observers, summary)
+    if result != DONE:
+        return result
     _line_up(things, sights)
     if len(observers) > 0 and bounds[0, tables.PARTS, 0] != observers[0, tables.KAPPA]:
         survey(observers[0, tables.KAPPA], bounds[0])
@@ -99,6 +98,24 @@ def look(
         words = words_at(summary[index, tables.ADDRESS])
         summary[index, tables.WORD] = words[0]
         summary[index, tables.POSITION] = words[WORDS]
+    return DONE
+
+
+@compiled
+def _may_be_drawn_for(observers: Any, summary: Any) -> Any:
+    """Return whether compiled code can look for all robots, as far as that depends on no position."""
+    for index in range(len(observers)):
+        words = words_at(summary[index, tables.ADDRESS])
+        is_known = (
+            words[0] == summary[index, tables.WORD]
+            and words[WORDS] == summary[index, tables.POSITION]
+        )
+        if not is_known:
+            return HAS_OTHER_DRAWS
+        if observers[index, tables.FRONT] == 0.0:
+            return IS_SPECIAL
+        if summary[index, tables.LIMIT] > tables.MOST_OBJECTS:
+            return IS_SPECIAL
     return DONE
 
 
@@ -148,6 +165,7 @@ def _look_around(
             continue
         if not has_collided and _touch(two, robot, thing):
             has_collided = True
+            robot[tables.HAS_COLLIDED] = 1.0
             events |= tables.COLLIDED
         normals = two_normals(drawn[2], drawn[3])
         _add_velocity(forms, frame, in_robot_frame, robot, thing, normals, found[count])

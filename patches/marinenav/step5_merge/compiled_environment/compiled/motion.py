@@ -19,6 +19,7 @@ from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic impo
     sum_of_three,
     sum_of_two,
 )
+from patches.marinenav.step5_merge.compiled_environment.compiled.objects import read_on
 from patches.marinenav.step5_merge.vector_environment.coefficients import SELECTION
 
 DONE, IS_SPECIAL = 0, 1
@@ -134,6 +135,15 @@ def _is_moderate(vessel: Any) -> bool:
 
 
 @compiled
+def _wrapped(heading: float) -> float:
+    while heading < 0.0:
+        heading += _TWO_PI
+    while heading >= _TWO_PI:
+        heading -= _TWO_PI
+    return heading
+
+
+@compiled
 def _distance(form: int, x: float, y: float, vessel: Any) -> float:
     x, y = vessel[tables.VESSEL_GOAL] - x, vessel[tables.VESSEL_GOAL + 1] - y
     return math.sqrt(sum_of_two(form, x, x, y, y))
@@ -143,6 +153,7 @@ def _distance(form: int, x: float, y: float, vessel: Any) -> float:
 def advance(
     forms: Any, substeps: int, factor: float, cores: Any, core_radius: float, vessels: Any,
     time_steps: Any, factors: Any, drag: Any, response: Any, scratch: Any,
+    places: Any, words: Any, vectors: Any,
 ) -> int:  # fmt: skip
     """Integrate n vessels over some substeps, in place.
 
@@ -158,10 +169,16 @@ def advance(
         drag: (18, n)
         response: (n, 3, 3)
         scratch: (C + 36, 4) or more, overwritten.
+        places: As for `read_on`, and the rest, too.
+        words: What was noted when the vessels were moved last.
+        vectors: Lists of goals and of velocities relative to the water.
 
     Returns:
-        `DONE`, or `IS_SPECIAL` if the array code has to do it.
+        `DONE`, or `IS_SPECIAL` if the array code has to do it, or `HAS_CHANGED`.
     """
+    goals, water = vessels[:, tables.VESSEL_GOAL : _GROUND], vessels[:, _WATER : tables.VESSEL_GOAL]
+    if not read_on(places, words, vectors, goals, water):
+        return tables.HAS_CHANGED
     nearest = scratch[: len(cores)]
     numbers = scratch[len(cores) :].ravel()
     terms, motion, changes, propulsion = (
@@ -199,11 +216,7 @@ def advance(
             heading += ground_r * time_step
             if not abs(heading) < _MANY_TURNS:
                 return IS_SPECIAL
-            while heading < 0.0:
-                heading += _TWO_PI
-            while heading >= _TWO_PI:
-                heading -= _TWO_PI
-
+            heading = _wrapped(heading)
             cosine, sine = math.cos(heading), math.sin(heading)
             motion[0] = sum_of_two(turned, cosine, ground_x, sine, ground_y)
             motion[1] = sum_of_two(turned, -sine, ground_x, cosine, ground_y)
