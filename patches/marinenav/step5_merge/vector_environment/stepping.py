@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from legacy_marinenav.marinenav_env.envs import marinenav_env
 from patches.marinenav.step5_merge.vector_environment import legacy, vessels
 from patches.marinenav.step5_merge.vector_environment.coefficients import coefficients_of, key_of
 from patches.marinenav.step5_merge.vector_environment.current import current_of
@@ -112,8 +113,8 @@ def carry_out(
             result: tuple[Any, ...] = legacy.STEP(environment, actions, is_continuous_action)
             return result
         course.follow(robots)
-        for index, progress in zip(active, list(course.progress.flat), strict=True):
-            rewards[index] = environment.timestep_penalty + progress
+        for index, gain in zip(active, _gains(environment, course), strict=True):
+            rewards[index] = gain
         if environment.is_eval_env:
             for robot, command in zip(robots, commands, strict=True):
                 robot.action_history.append(command)
@@ -121,15 +122,31 @@ def carry_out(
     return _judge(environment, rewards)
 
 
+def _gains(environment: Any, course: Course) -> list[Any]:
+    """Return the rewards for time and progress."""
+    penalty = environment.timestep_penalty
+    if type(penalty) is float:
+        return list((course.progress + penalty).flat)
+    return [penalty + progress for progress in list(course.progress.flat)]
+
+
 def _judge(environment: Any, rewards: list[Any]) -> tuple[Any, ...]:
     """Observe, complete the rewards and say who is done."""
     observations, collisions, reach_goals = environment.get_observations()
     dones = []
     infos = []
+    is_in_time = (
+        environment.episode_timesteps < marinenav_env.EPISODE_TIMESTEPS_MAX
+        and legacy.JUDGING_ENVIRONMENT.covers_subclass(environment)
+    )
     for index, robot in enumerate(environment.robots):
         if robot.deactivated:
             rewards[index] = 0
             done, state = True, environment._deactivation_state(robot)  # noqa: SLF001
+        elif is_in_time and not (robot.apply_COLREGs or collisions[index] or reach_goals[index]):
+            # Nothing has happened; the zeros that legacy adds then turn -0.0 into 0.0.
+            rewards[index] += 0.0
+            done, state = False, "normal"
         else:
             rewards[index] += environment._COLREGs_reward(robot)  # noqa: SLF001
             terminal_reward, done, state = environment._outcome(  # noqa: SLF001
