@@ -43,8 +43,6 @@ Noted = tuple[Any, Any, Any]
 _NONE: Any = np.empty(0, dtype=np.int64)
 NOTHING: Noted = _NONE, _NONE, _NONE
 """No places, no words, no vectors to be read: whoever calls has read everything."""
-_SCRATCH_ROWS = 36
-"""Of four numbers each, besides one per core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ class Kernels:
         result: int = motion.advance(
             tuple(self.forms), substeps, factor, cores, float(core_radius), vessels,
             coefficients.time_step, coefficients.factors, coefficients.drag, coefficients.response,
-            np.empty((len(cores) + _SCRATCH_ROWS, 4)), *noted,
+            *noted,
         )  # fmt: skip
         return result
 
