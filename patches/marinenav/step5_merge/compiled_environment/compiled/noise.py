@@ -206,9 +206,11 @@ def _draw_more(words: Any, block: Any, place: Any, count: Any) -> Any:
     elif second == NOWHERE:
         place = count - (count - first & _ONE)
         place = _moved(block, first, place)
-    elif second < count:
-        # The last number might be the sign of an angle that is accepted.
-        end = count - _ONE - (count - second - _ONE & _ONE)
+    else:
+        end = second
+        if second < count:
+            # The last number might be the sign of an angle that is accepted.
+            end = count - _ONE - (count - second - _ONE & _ONE)
         place = _moved(block, first, _moved(block, second, end))
     return _draw_ahead(words, block, place, count)
 
