@@ -28,7 +28,8 @@ from tests.patches.marinenav.test_vector_environment_twins import (
 from tests.slowness import examples
 
 pytest.importorskip("numba")
-from patches.marinenav.step5_merge.compiled_environment import probing
+from patches.marinenav.step5_merge.compiled_environment import probing, tables
+from patches.marinenav.step5_merge.compiled_environment.compiled import noise
 from patches.marinenav.step5_merge.compiled_environment.compiled.angles import find_arcs
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import Forms
 from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
@@ -271,6 +272,28 @@ def test_whoever_was_hit_before_is_not_hit_again() -> None:
         twins.do(lambda environment: environment.get_observations())
     assert names == []
     assert twins.patched.robots[0].collision == "noted by somebody else"
+
+
+@pytest.mark.parametrize("kappa", [1.0, 0.0, 2e3])
+@pytest.mark.parametrize("seed", range(4))
+def test_any_number_of_draws_may_be_rejected(seed: int, kappa: float) -> None:
+    """States that are nearly zero give hundreds of equal numbers: more than compiled code draws ahead."""
+    states = []
+    random = np.random.RandomState(seed)
+    key = np.zeros(624, dtype=np.uint32)
+    key[random.randint(0, 624, 3)] = 1 << random.randint(0, 32, 3)
+    for _ in range(2):
+        state = np.random.RandomState()
+        state.set_state(("MT19937", key, seed, 0, 0.0))
+        states.append(state)
+    compiled, plain = states
+    rows = np.empty((200, 5))
+    block, bounds = np.empty(tables.BLOCK), np.empty((tables.PARTS + 1, 2))
+    address = compiled._bit_generator.ctypes.state_address  # type: ignore[attr-defined]
+    noise.draw(address, kappa, block, bounds, rows)
+    expected = [(*plain.standard_normal(4), plain.vonmises(0, kappa)) for _ in rows]
+    assert rows.tobytes() == np.array(expected).tobytes()
+    assert compiled.bytes(8) == plain.bytes(8)
 
 
 class TestGenerators:

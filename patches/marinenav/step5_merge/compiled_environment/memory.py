@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 import numpy as np
 
 from patches.marinenav.step5_merge.compiled_environment import tables
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from patches.marinenav.step5_merge.compiled_environment.watching import Watch
     from patches.marinenav.step5_merge.vector_environment.coefficients import Coefficients
     from patches.marinenav.step5_merge.vector_environment.legacy import Array
 
 Things = tuple[Any, ...]
 
 _ARRAYS = {np.ndarray}
+_WORTH_WATCHING = 8
+"""Uses of a watch that make up for the time it takes to begin one."""
+_MOST_PATIENCE = 100
+_NEVER = (-1.0, 2.0)
+"""Bounds of uniforms that none of them is beyond."""
 
 
 def are_same(some: Things, others: Things) -> bool:
@@ -93,6 +102,7 @@ class Fleet:
         self.size = robots
         self.vessels = np.zeros((robots, tables.VESSEL))
         self.numbers = Numbers(self.vessels[:, : tables.WATER])
+        self.changes = Numbers(self.vessels[:, tables.CHANGES : tables.WATER])
         self.water = Vectors(self.vessels[:, tables.WATER : tables.VESSEL_GOAL], 3)
         self.goals = Vectors(self.vessels[:, tables.VESSEL_GOAL : tables.GROUND], 2)
         self.hulls: Things = ()
@@ -101,6 +111,8 @@ class Fleet:
         self.matrices: Things = ()
         self.entries = b""
         self.coefficients: Coefficients | None = None
+        self.is_known = False
+        """Whether the vessels are as the robots were left, if nobody has changed those."""
 
 
 class Lookout:
@@ -124,6 +136,9 @@ class Lookout:
         self.gaps = np.empty((2, robots * things))
         self.numbers = np.empty((2, robots * things), dtype=np.int64)
         self.block = np.empty(tables.BLOCK)
+        self.bounds = np.array([[_NEVER] * (tables.PARTS + 1)] * 2)
+        self.sights = np.empty((4, things))
+        self.uniforms = np.empty((things, 6))
 
 
 class Memory:
@@ -133,14 +148,64 @@ class Memory:
         self.water = Water((), b"", np.empty((0, 3)))
         self.fleet = Fleet(1)
         self.lookout = Lookout(1, 0)
+        self.watch: Watch | None = None
+        """By which robots are known to be as the lookout has them."""
+        self._steps_until_watch = 0
+        self._patience = 0
+
+    def have_moved(
+        self, poses: Array, ground: list[Array], water: list[Array], *, is_usual: bool
+    ) -> None:
+        """Take note of what robots were given: poses, and velocities over ground and relative to the water."""
+        if self.watch is not None:
+            self.watch.velocities[:] = ground
+            self.watch.waters[:] = water
+            self.lookout.observers[:, : tables.HAS_COLLIDED] = poses
+            self.watch.accept()
+            self.fleet.is_known = is_usual
+
+    def have_looked(self, watch: Callable[[], Watch | None]) -> None:
+        """Take note of what robots were given, or begin to watch them."""
+        if self.watch is not None:
+            self.watch.accept()
+        elif self._steps_until_watch:
+            self._steps_until_watch -= 1
+        else:
+            self.fleet.is_known = False
+            self.watch = watch()
+            if self.watch is None:
+                self._wait()
+
+    def unwatch(self) -> None:
+        """Stop watching robots, which somebody has changed; who does so often is not watched for a while."""
+        if self.watch is not None:
+            if self.watch.uses < _WORTH_WATCHING:
+                self._wait()
+            else:
+                self._patience = 0
+            self.watch = None
+
+    def _wait(self) -> None:
+        self._patience = min(2 * self._patience + 1, _MOST_PATIENCE)
+        self._steps_until_watch = self._patience
 
 
-_memories: WeakKeyDictionary[Any, Memory] = WeakKeyDictionary()
+_memories: dict[int, tuple[ref[Any], Memory]] = {}
+"""By the identity of an environment: a weak dictionary takes several times as long."""
 
 
 def memory_of(environment: Any) -> Memory:
     """Return what is kept about an environment, for as long as that lives."""
-    memory = _memories.get(environment)
-    if memory is None:
-        memory = _memories[environment] = Memory()
-    return memory
+    key = id(environment)
+    found = _memories.get(key)
+    if found is None or found[0]() is not environment:
+        found = ref(environment, partial(_forget, key)), Memory()
+        _memories[key] = found
+    return found[1]
+
+
+def _forget(key: int, gone: ref[Any]) -> None:
+    found = _memories.get(key)
+    # Another environment may be where the one that is gone was.
+    if found is not None and found[0] is gone:
+        del _memories[key]

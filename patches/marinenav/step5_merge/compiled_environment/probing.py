@@ -18,6 +18,7 @@ from patches.marinenav.step5_merge.compiled_environment import sensing, stepping
 from patches.marinenav.step5_merge.compiled_environment.compiled import angles, arithmetic, noise
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import FORMS, Forms
 from patches.marinenav.step5_merge.compiled_environment.kernels import Kernels
+from patches.marinenav.step5_merge.compiled_environment.watching import notices_changes
 from patches.marinenav.step5_merge.vector_environment import legacy, vessels
 from patches.marinenav.step5_merge.vector_environment import sensing as vector_sensing
 from patches.marinenav.step5_merge.vector_environment import stepping as vector_stepping
@@ -61,7 +62,7 @@ def try_kernels() -> tuple[Kernels | None, str]:
         arcs = angles.find_arcs()
         if arcs is None:
             return None, "numpy does not show how it computes arcs"
-        found = Kernels(forms, arcs)
+        found = Kernels(forms, arcs, notices_changes())
         checks: dict[str, Callable[[Kernels], bool]] = {
             "arcs": arcs_agree,
             "noise": draws_agree,
@@ -126,14 +127,14 @@ def arcs_agree(kernels: Kernels) -> bool:
 
 def draws_agree(_: Kernels) -> bool:
     """Whether noise is drawn as `RandomState` draws it, and leaves the generator in the same state."""
-    block = np.empty(tables.BLOCK)
-    for kappa in (1.0, 0.0, 1e-6, 0.3, 50.0):
+    block, bounds = np.empty(tables.BLOCK), np.empty((tables.PARTS + 1, 2))
+    for kappa in (1.0, 0.0, 1e-6, 0.3, 50.0, 1e3, 1e5):
         compiled, plain = np.random.RandomState(1), np.random.RandomState(1)
         address = compiled._bit_generator.ctypes.state_address  # noqa: SLF001
         # From the second time on an odd number of words is left, so that one uniform is made across the end of them.
         for count in (DRAWS, DRAWS, 1):
             rows = np.empty((count, 5))
-            noise.draw(address, kappa, block, rows)
+            noise.draw(address, kappa, block, bounds, rows)
             expected = [(*plain.standard_normal(4), plain.vonmises(0, kappa)) for _ in rows]
             if rows.tobytes() != np.array(expected).tobytes():
                 return False

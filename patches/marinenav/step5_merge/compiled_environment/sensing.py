@@ -55,6 +55,10 @@ def observe(kernels: Kernels, environment: Any) -> Observed:
             lookout = None
         if lookout is not None:
             observed = tell(environment, active, lookout, in_robot_frame)
+            robots = environment.robots
+            memory_of(environment).have_looked(
+                lambda: kernels.watch(robots, [robots[index] for index in active])
+            )
             return sensing.report(environment, active, observed)
     return sensing.get_observations(environment)
 
@@ -69,26 +73,48 @@ def _look(
         legacy.SENSING_ROBOT.is_intact()
         and _MEETING_ROBOT.is_intact()
         and legacy.SENSOR.is_intact()
-        and legacy.SENSING_ROBOT.covers_all(environment.robots)
-        and _MEETING_ROBOT.covers_all(robots)
     ):
         return None
     memory = memory_of(environment)
     former = memory.lookout
     if former.size != (len(robots), len(obstacles)):
+        memory.unwatch()
         memory.lookout = Lookout(len(robots), len(obstacles))
     lookout = memory.lookout
-    if not (_see_obstacles(obstacles, lookout) and _see_robots(robots, lookout)):
+    if not _see_obstacles(obstacles, lookout):
         return None
-    generators = lookout.constants[-len(robots) :]
-    if not are_same(generators, lookout.generators):
-        known = noted(former.generators, former.summary)
-        if not _meet(generators, lookout, known):
-            return None
-    result = kernels.look(in_robot_frame, len(obstacles), lookout)
-    if result == _HAS_OTHER_DRAWS and _meet(generators, lookout, {}):
-        result = kernels.look(in_robot_frame, len(obstacles), lookout)
+    watch = memory.watch
+    if watch is not None and watch.is_of(environment.robots):
+        result = _look_with(kernels, in_robot_frame, lookout, watch.for_sight)
+        if result != tables.HAS_CHANGED:
+            return lookout if result == _HAS_LOOKED else None
+    memory.unwatch()
+    if not (
+        legacy.SENSING_ROBOT.covers_all(environment.robots)
+        and _MEETING_ROBOT.covers_all(robots)
+        and _see_robots(robots, lookout)
+        and _see_generators(lookout, former)
+    ):
+        return None
+    result = _look_with(kernels, in_robot_frame, lookout)
     return lookout if result == _HAS_LOOKED else None
+
+
+def _see_generators(lookout: Lookout, former: Lookout) -> bool:
+    """Write down who draws, where that is not known; return whether all generators may be drawn from."""
+    generators = lookout.constants[-lookout.size[0] :]
+    if are_same(generators, lookout.generators):
+        return True
+    return _meet(generators, lookout, noted(former.generators, former.summary))
+
+
+def _look_with(kernels: Kernels, in_robot_frame: bool, lookout: Lookout, *noted: Any) -> int:
+    """Call compiled code, again if somebody else has drawn from a generator that may be drawn from."""
+    obstacles = lookout.size[1]
+    result = kernels.look(in_robot_frame, obstacles, lookout, *noted)
+    if result == _HAS_OTHER_DRAWS and _meet(lookout.generators, lookout, {}):
+        return kernels.look(in_robot_frame, obstacles, lookout, *noted)
+    return result
 
 
 def _meet(generators: tuple[Any, ...], lookout: Lookout, known: dict[int, Any]) -> bool:

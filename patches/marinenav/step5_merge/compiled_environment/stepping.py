@@ -7,6 +7,7 @@ Keeps:    everything that vector_environment.stepping keeps
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ _CHANGING = attrgetter(
 _CORE = attrgetter("x", "y", "clockwise", "Gamma")
 _HULL = attrgetter("left_pos", "right_pos", "width", "length", "min_thrust", "max_thrust", "dt")
 _MATRICES = attrgetter("M_RB", "M_A", "D")
+_HAS_MOVED = 0
 _FLOATS = frozenset({float, np.float64})
 _LARGEST_CHANGE, _AS_INDEXED, _IS_DONE = 1000.0, 1.0, 0.0
 """Factors: an action is a part of the largest change; the change itself; thrusts have been changed."""
@@ -54,8 +56,11 @@ def plot(
     is_continuous_action: bool,
 ) -> Course | None:
     """Compute where the robots go, without moving them; None if only the legacy code can."""
+    memory = memory_of(environment)
     try:
-        course = _plot(kernels, environment, robots, actions, is_continuous_action)
+        course = _plot_on(
+            kernels, memory, environment, robots, actions, is_continuous_action
+        ) or _plot(kernels, memory, environment, robots, actions, is_continuous_action)
     except Exception:  # whatever it was, the legacy step raises it at the proper place
         course = None
     if course is None:
@@ -63,8 +68,60 @@ def plot(
     return course
 
 
+@dataclass(frozen=True, slots=True)
+class _Course(Course):
+    """A course whose end is remembered."""
+
+    memory: Memory
+    is_usual: bool
+    """Whether the vessels' thrusts are doubles."""
+
+    def follow(self, robots: list[Any]) -> tuple[list[Array], list[Array]]:
+        """Write the computed state back to the robots, and take note of that."""
+        ground, water = Course.follow(self, robots)
+        self.memory.have_moved(self.poses, ground, water, is_usual=self.is_usual)
+        return ground, water
+
+
+def _plot_on(
+    kernels: Kernels,
+    memory: Memory,
+    environment: Any,
+    robots: list[Any],
+    actions: list[Any],
+    is_continuous_action: bool,
+) -> Course | None:
+    """Compute where robots go that are as the last step left them; None if they are not, or may not be."""
+    watch, fleet = memory.watch, memory.fleet
+    if watch is None:
+        return None
+    if not (watch.is_of(environment.robots) and legacy.MOVING_ROBOT.is_intact()):
+        memory.unwatch()
+        return None
+    substeps = robots[0].N
+    cores = _cores(memory, environment)
+    changes, factor = _changes(robots, actions, is_continuous_action)
+    if (
+        cores is None
+        or fleet.coefficients is None
+        or not (fleet.is_known and fleet.has_usual_thrusters)
+        or not legacy.MOVING_ENVIRONMENT.covers_subclass(environment)
+        or not _FLOATS.issuperset(map(type, changes))
+    ):
+        return None
+    fleet.is_known = False
+    fleet.changes.write(*changes)
+    result = kernels.advance(
+        substeps, factor, cores, environment.r, fleet.vessels, fleet.coefficients, watch.for_motion
+    )
+    if result == tables.HAS_CHANGED:
+        memory.unwatch()
+    return _course_of(memory, _changed(fleet), is_usual=True) if result == _HAS_MOVED else None
+
+
 def _plot(
     kernels: Kernels,
+    memory: Memory,
     environment: Any,
     robots: list[Any],
     actions: list[Any],
@@ -73,7 +130,8 @@ def _plot(
     substeps = robots[0].N
     if not stepping.move_as_usual(environment, robots, substeps):
         return None
-    memory = memory_of(environment)
+    if memory.watch is not None and not memory.watch.holds():
+        memory.unwatch()
     cores = _cores(memory, environment)
     if cores is None:
         return None
@@ -106,15 +164,27 @@ def _plot(
     vessels = fleet.vessels
     if kernels.advance(substeps, factor, cores, environment.r, vessels, coefficients):
         return None
-    if factor != _IS_DONE:
-        numbers = list(vessels[:, tables.THRUSTS : tables.CHANGES].flat)
-        changed = list(zip(numbers[::2], numbers[1::2], strict=True))
-    return Course(
+    is_usual = factor != _IS_DONE
+    return _course_of(memory, _changed(fleet) if is_usual else changed, is_usual=is_usual)
+
+
+def _changed(fleet: Fleet) -> list[tuple[Any, Any]]:
+    """Return the thrusts of vessels that have moved."""
+    numbers = list(fleet.vessels[:, tables.THRUSTS : tables.CHANGES].flat)
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def _course_of(memory: Memory, thrusts: list[tuple[Any, Any]], *, is_usual: bool) -> Course:
+    """Return where vessels went that have moved."""
+    vessels = memory.fleet.vessels
+    return _Course(
         poses=vessels[:, : tables.THRUSTS],
         ground=vessels[:, tables.GROUND : tables.PROGRESS].copy(),
         water=vessels[:, tables.WATER : tables.VESSEL_GOAL].copy(),
-        thrusts=changed,
+        thrusts=thrusts,
         progress=vessels[:, tables.PROGRESS],
+        memory=memory,
+        is_usual=is_usual,
     )
 
 

@@ -37,5 +37,9 @@ OWN = 4
 """Goal and velocity in the robot's frame."""
 FOUND = 4
 """Position and velocity of what was found."""
-BLOCK = 64
+BLOCK = 128
 """How many uniforms are drawn ahead: several at a time cost a fraction."""
+PARTS = 512
+"""Of half a turn, each with bounds between which an angle's draw may be accepted or rejected; a power of two."""
+HAS_CHANGED = 3
+"""What compiled code answers if robots are not as they were noted; it has changed nothing then."""

@@ -24,45 +24,57 @@ def tell(
     """Leave in robots and sensors what was seen, and return it."""
     obstacles = environment.obstacles
     robots = [environment.robots[index] for index in active]
-    counts = lookout.summary[:, tables.COUNT].tolist()
-    events = lookout.summary[:, tables.EVENTS].tolist()
-    total = sum(counts)
+    rows = lookout.summary[:, tables.LIMIT :].tolist()
+    total = sum([count for _, count, _ in rows])
     things, places = lookout.numbers[:, :total].tolist()
     everything = [*obstacles, *robots]
-    objects = _objects(robots, everything, lookout, counts, things)
+    objects = _objects(robots, everything, lookout, rows, things)
     if not in_robot_frame:
         sensing.restore_types(obstacles, everything, objects, things)
-    own_numbers, angles = list(lookout.own.flat), lookout.angles.tolist()
+    own_numbers = iter(list(lookout.own.flat))
+    goals_and_velocities = zip(own_numbers, own_numbers, own_numbers, own_numbers, strict=True)
     first = len(obstacles)
     names = [*range(first), *active]
     known_as = [names[thing] for thing in things]
 
     observations: list[Observation] = []
-    begin = 0
-    for index, robot in enumerate(robots):
+    end = 0
+    for robot, numbers, (most, count, happened), angle in zip(
+        robots, goals_and_velocities, rows, lookout.angles.tolist(), strict=True
+    ):
         perception = robot.perception
-        own = sensing.own_state(robot, own_numbers[4 * index : 4 * index + 4], in_robot_frame)
+        if in_robot_frame:
+            own = [*numbers, robot.velocity[2], robot.left_thrust, robot.right_thrust]
+        else:
+            own = sensing.own_state(robot, numbers, in_robot_frame)
         remembered = perception.observation
         remembered["self"] = own.copy()
-        end = begin + counts[index]
-        found, seen = objects[begin:end], things[begin:end]
-        remembered["objects"][:] = found
-        cut = bisect_left(seen, first)
-        perception.observed_obs[:] = seen[:cut]
-        perception.observed_objs[:] = known_as[begin + cut : end]
-        limit = max(perception.max_obj_num, 0)
-        nearest = [found[place].copy() for place in places[begin:end][:limit]]
-        if events[index]:
-            _mark(robot, events[index], angles[index], own, nearest)
+        begin, end = end, end + count
+        if count:
+            found, seen = objects[begin:end], things[begin:end]
+            remembered["objects"][:] = found
+            cut = bisect_left(seen, first)
+            perception.observed_obs[:] = seen[:cut]
+            perception.observed_objs[:] = known_as[begin + cut : end]
+            limit = max(most, 0)
+            nearest = [found[place].copy() for place in places[begin:end][:limit]]
+        else:
+            remembered["objects"][:] = perception.observed_obs[:] = perception.observed_objs[:] = ()
+            nearest = []
+        if happened:
+            _mark(robot, happened, angle, own, nearest)
         else:
             robot.apply_COLREGs = False
         observations.append((own, nearest))
-        begin = end
     return observations
 
 
 def _objects(
-    robots: list[Any], everything: list[Any], lookout: Lookout, counts: list[int], things: list[int]
+    robots: list[Any],
+    everything: list[Any],
+    lookout: Lookout,
+    rows: list[list[int]],
+    things: list[int],
 ) -> list[list[Any]]:
     """Return observed objects as lists of numbers.
 
@@ -70,15 +82,14 @@ def _objects(
     """
     numbers = list(lookout.found[: len(things)].flat)
     radii = lookout.gaps[0, : len(things)]
-    plain, doubles = radii.tolist(), list(radii.flat)
-    has_plain_radius = [type(thing.r) is not np.float64 for thing in everything]
-    is_plain = [has_plain_radius[thing] for thing in things]
+    is_plain = [type(everything[thing].r) is not np.float64 for thing in things]
     begin = 0
-    for robot, count in zip(robots, counts, strict=True):
-        end = begin + count
-        if type(robot.perception.r_mean_ratio) is np.float64:
-            is_plain[begin:end] = [False] * count
-        begin = end
+    for robot, (_, count, _) in zip(robots, rows, strict=True):
+        if count:
+            if type(robot.perception.r_mean_ratio) is np.float64:
+                is_plain[begin : begin + count] = [False] * count
+            begin += count
+    plain, doubles = radii.tolist(), list(radii.flat)
     typed = [plain[place] if each else doubles[place] for place, each in enumerate(is_plain)]
     columns = numbers[::4], numbers[1::4], numbers[2::4], numbers[3::4], typed
     return list(map(list, zip(*columns, strict=True)))

@@ -27,19 +27,19 @@ parameters_of = attrgetter(*PARAMETERS)
 """Numbers that a vessel's coefficients depend on."""
 
 # Rows of the features that the entries of the matrices are made of.
-_U, _V, _R, _ONE, _ABS_U, _ABS_V, _ABS_R = range(7)
+_U, _V, _R, ONE, _ABS_U, _ABS_V, _ABS_R = range(7)
 FEATURES = 7
 MAGNITUDES = slice(_ABS_U, _ABS_R + 1)
 SELECTION = np.array(
     [
         # First terms: rigid-body Coriolis forces, those of added mass, quadratic drag; row by row ...
-        _ONE, _R, _ONE, _R, _ONE, _ONE, _ONE, _ONE, _ONE,
-        _ONE, _ONE, _V, _ONE, _ONE, _U, _V, _U, _ONE,
-        _ABS_U, _ONE, _ONE, _ONE, _ABS_V, _ABS_V, _ONE, _ABS_V, _ABS_V,
+        ONE, _R, ONE, _R, ONE, ONE, ONE, ONE, ONE,
+        ONE, ONE, _V, ONE, ONE, _U, _V, _U, ONE,
+        _ABS_U, ONE, ONE, ONE, _ABS_V, _ABS_V, ONE, _ABS_V, _ABS_V,
         # ... and second terms.
-        _ONE, _ONE, _ONE, _ONE, _ONE, _ONE, _ONE, _ONE, _ONE,
-        _ONE, _ONE, _R, _ONE, _ONE, _ONE, _R, _ONE, _ONE,
-        _ONE, _ONE, _ONE, _ONE, _ABS_R, _ABS_R, _ONE, _ABS_R, _ABS_R,
+        ONE, ONE, ONE, ONE, ONE, ONE, ONE, ONE, ONE,
+        ONE, ONE, _R, ONE, ONE, ONE, _R, ONE, ONE,
+        ONE, ONE, ONE, ONE, _ABS_R, _ABS_R, ONE, _ABS_R, _ABS_R,
     ]
 )  # fmt: skip
 """The feature that each factor of `Coefficients` belongs to."""

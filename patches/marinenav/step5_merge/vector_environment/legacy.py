@@ -71,6 +71,7 @@ class Guard:
 
 
 MOVING_ENVIRONMENT = Guard(MarineNavEnv3, "_move", "get_velocity", "compute_speed")
+JUDGING_ENVIRONMENT = Guard(MarineNavEnv3, "_COLREGs_reward", "_outcome")
 MOVING_ROBOT = Guard(
     Robot,
     "update_state",

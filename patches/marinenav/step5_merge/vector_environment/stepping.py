@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from legacy_marinenav.marinenav_env.envs import marinenav_env
 from patches.marinenav.step5_merge.vector_environment import legacy, vessels
 from patches.marinenav.step5_merge.vector_environment.coefficients import coefficients_of, key_of
 from patches.marinenav.step5_merge.vector_environment.current import current_of
@@ -56,6 +57,22 @@ class Course:
     water: Array
     thrusts: list[tuple[Any, Any]]
     progress: Array
+
+    def follow(self, robots: list[Any]) -> tuple[list[Array], list[Array]]:
+        """Write the computed state back to the robots; return their velocities over ground and through water."""
+        ground, water = list(self.ground), list(self.water)
+        numbers = list(self.poses.flat)
+        poses = numbers[::3], numbers[1::3], numbers[2::3]
+        for robot, x, y, theta, velocity, velocity_r, thrusts in zip(
+            robots, *poses, ground, water, self.thrusts, strict=True
+        ):
+            robot.x = x
+            robot.y = y
+            robot.theta = theta
+            robot.velocity = velocity
+            robot.velocity_r = velocity_r
+            robot.left_thrust, robot.right_thrust = thrusts
+        return ground, water
 
 
 Plot = Callable[[Any, list[Any], list[Any], bool], Course | None]
@@ -95,9 +112,9 @@ def carry_out(
         if course is None:
             result: tuple[Any, ...] = legacy.STEP(environment, actions, is_continuous_action)
             return result
-        _follow(course, robots)
-        for index, progress in zip(active, list(course.progress.flat), strict=True):
-            rewards[index] = environment.timestep_penalty + progress
+        course.follow(robots)
+        for index, gain in zip(active, _gains(environment, course), strict=True):
+            rewards[index] = gain
         if environment.is_eval_env:
             for robot, command in zip(robots, commands, strict=True):
                 robot.action_history.append(command)
@@ -105,15 +122,31 @@ def carry_out(
     return _judge(environment, rewards)
 
 
+def _gains(environment: Any, course: Course) -> list[Any]:
+    """Return the rewards for time and progress."""
+    penalty = environment.timestep_penalty
+    if type(penalty) is float:
+        return list((course.progress + penalty).flat)
+    return [penalty + progress for progress in list(course.progress.flat)]
+
+
 def _judge(environment: Any, rewards: list[Any]) -> tuple[Any, ...]:
     """Observe, complete the rewards and say who is done."""
     observations, collisions, reach_goals = environment.get_observations()
     dones = []
     infos = []
+    is_in_time = (
+        environment.episode_timesteps < marinenav_env.EPISODE_TIMESTEPS_MAX
+        and legacy.JUDGING_ENVIRONMENT.covers_subclass(environment)
+    )
     for index, robot in enumerate(environment.robots):
         if robot.deactivated:
             rewards[index] = 0
             done, state = True, environment._deactivation_state(robot)  # noqa: SLF001
+        elif is_in_time and not (robot.apply_COLREGs or collisions[index] or reach_goals[index]):
+            # Nothing has happened; the zeros that legacy adds then turn -0.0 into 0.0.
+            rewards[index] += 0.0
+            done, state = False, "normal"
         else:
             rewards[index] += environment._COLREGs_reward(robot)  # noqa: SLF001
             terminal_reward, done, state = environment._outcome(  # noqa: SLF001
@@ -152,21 +185,6 @@ def plot(
         return None
     ground, water = fleet.velocities
     return Course(fleet.poses.T, ground.T.copy(), water.T.copy(), fleet.thrusts, before - after)
-
-
-def _follow(course: Course, robots: list[Any]) -> None:
-    """Write the computed state back to the robots."""
-    numbers = list(course.poses.flat)
-    poses = numbers[::3], numbers[1::3], numbers[2::3]
-    for robot, x, y, theta, velocity, velocity_r, thrusts in zip(
-        robots, *poses, course.ground, course.water, course.thrusts, strict=True
-    ):
-        robot.x = x
-        robot.y = y
-        robot.theta = theta
-        robot.velocity = velocity
-        robot.velocity_r = velocity_r
-        robot.left_thrust, robot.right_thrust = thrusts
 
 
 def _gather(
@@ -253,8 +271,8 @@ def _clip(thrust: Any, low: Any, high: Any) -> Any:
     return np.clip(thrust, low, high)
 
 
-def propulsion_of(robot: Any, left: Any, right: Any) -> tuple[float, float, float]:
-    """Return forces and turning moment of both thrusters in the robot frame."""
+def propulsion_of(robot: Any, left: Any, right: Any) -> tuple[Any, Any, Any]:
+    """Return forces and turning moment of both thrusters in the robot frame, in the types that legacy makes of them."""
     width, length = robot.width, robot.length
     left_x, left_y = _resolve(left, robot.left_pos)
     right_x, right_y = _resolve(right, robot.right_pos)
@@ -264,10 +282,10 @@ def propulsion_of(robot: Any, left: Any, right: Any) -> tuple[float, float, floa
     return left_x + right_x, left_y + right_y, moment
 
 
-def _resolve(thrust: Any, angle: Any) -> tuple[float, float]:
+def _resolve(thrust: Any, angle: Any) -> tuple[Any, Any]:
     if type(angle) is float and angle == 0.0:
-        return float(thrust), float(thrust) * angle
-    return float(thrust * np.cos(angle)), float(thrust * np.sin(angle))
+        return np.float64(thrust), np.float64(thrust) * angle
+    return thrust * np.cos(angle), thrust * np.sin(angle)
 
 
 def _goal_distances(fleet: Fleet) -> Array:

@@ -64,6 +64,12 @@ def find_arcs() -> Arcs | None:
 
 
 @compiled
+def prepared(arcs: Any) -> Any:
+    """Return what `arcsin` and `arctan2` want: what is given to the loops, and words to tell them by."""
+    return arcs[0], arcs[1], _told(1), _told(2)
+
+
+@compiled
 def _told(count: int) -> Any:
     """Return words for a loop that reads so many numbers once, and writes one."""
     words = np.empty(_NUMBERS + count + 1, dtype=np.int64)
@@ -78,7 +84,7 @@ def _told(count: int) -> Any:
 @compiled
 def arcsin(arcs: Any, value: float) -> Any:
     """Return `numpy.arcsin` of a number."""
-    words = _told(1)
+    words = arcs[2]
     numbers = words[_NUMBERS:].view(np.float64)
     numbers[0] = value
     begin = words.ctypes.data
@@ -89,7 +95,7 @@ def arcsin(arcs: Any, value: float) -> Any:
 @compiled
 def arctan2(arcs: Any, y: float, x: float) -> Any:
     """Return `numpy.arctan2` of two numbers."""
-    words = _told(2)
+    words = arcs[3]
     numbers = words[_NUMBERS:].view(np.float64)
     numbers[0], numbers[1] = y, x
     begin = words.ctypes.data
@@ -100,6 +106,7 @@ def arctan2(arcs: Any, y: float, x: float) -> Any:
 @compiled
 def arcs_of(arcs: Any, pairs: Any, results: Any) -> None:
     """Write both arcs of (n, 2) numbers, the first of them for the sine, to try them."""
+    ready = prepared(arcs)
     for row in range(len(pairs)):
-        results[row, 0] = arcsin(arcs, pairs[row, 0])
-        results[row, 1] = arctan2(arcs, pairs[row, 0], pairs[row, 1])
+        results[row, 0] = arcsin(ready, pairs[row, 0])
+        results[row, 1] = arctan2(ready, pairs[row, 0], pairs[row, 1])

@@ -25,6 +25,8 @@ _HEAD_ON_X, _HEAD_ON_Y = tables.HEAD_ON_X, tables.HEAD_ON_Y
 _REAR, _FRONT, _FAR, _CORNER = tables.REAR, tables.FRONT, tables.FAR, tables.CORNER
 _RADIUS = tables.RADIUS
 _PI = math.pi
+_MARGIN = 1e-9
+"""Relative; rounding moves positions and velocities by a millionth of that."""
 
 
 @compiled
@@ -62,6 +64,32 @@ def is_moving(dot: int, v_x: float, v_y: float) -> bool:
 
 
 @compiled
+def _may_meet(robot: Any, own_x: float, own_y: float, vehicle: Any) -> Any:
+    """Return whether zones and courses are not clearly others, told without angles and with a margin for rounding."""
+    speed = math.sqrt(vehicle[2] * vehicle[2] + vehicle[3] * vehicle[3])
+    cosine, sine = vehicle[2] / speed, vehicle[3] / speed
+    x = -cosine * vehicle[0] - sine * vehicle[1]
+    y = sine * vehicle[0] - cosine * vehicle[1]
+    v_x, v_y = cosine * own_x + sine * own_y, cosine * own_y - sine * own_x
+    near = _MARGIN * (1.0 + abs(vehicle[0]) + abs(vehicle[1]))
+    slow = _MARGIN * (abs(own_x) + abs(own_y))
+    may_cross = (
+        (robot[_REAR] - near <= x)
+        & (x <= robot[_FRONT] + near)
+        & (robot[_FAR] - near <= y)
+        & (y <= near)
+        & (abs(v_x) <= v_y + slow)
+    )
+    may_come = (
+        (-near <= x)
+        & (x <= robot[_HEAD_ON_X] + near)
+        & (abs(y) <= 0.5 * robot[_HEAD_ON_Y] + near)
+        & (abs(v_y) <= slow - v_x)
+    )
+    return may_cross | may_come
+
+
+@compiled
 def meet(
     forms: Any, arcs: Any, two: float, robot: Any, own_x: float, own_y: float, vehicle: Any, radius: float
 ) -> tuple[int, float]:  # fmt: skip
@@ -69,7 +97,7 @@ def meet(
 
     Args:
         forms: How products are rounded.
-        arcs: What numpy's arcs are told.
+        arcs: Numpy's arcs, `prepared`.
         two: The number, unknown to the compiler: it would make products of powers, which round otherwise.
         robot: A row of the observers.
         own_x: The robot's velocity, as it observes it.
@@ -77,6 +105,8 @@ def meet(
         vehicle: Position and velocity of the object, as the robot observes it.
         radius: Its radius.
     """
+    if not _may_meet(robot, own_x, own_y, vehicle):
+        return NO_ENCOUNTER, 0.0
     dot, turned = forms[0], forms[1]
     heading = arctan2(arcs, vehicle[3], vehicle[2])
     cosine, sine = math.cos(heading), math.sin(heading)

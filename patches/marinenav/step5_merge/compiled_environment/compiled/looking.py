@@ -12,7 +12,7 @@ from typing import Any
 
 from patches.marinenav.step5_merge.compiled_environment import tables
 from patches.marinenav.step5_merge.compiled_environment.compiled import encounters
-from patches.marinenav.step5_merge.compiled_environment.compiled.angles import arctan2
+from patches.marinenav.step5_merge.compiled_environment.compiled.angles import arctan2, prepared
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import (
     compiled,
     sum_of_two,
@@ -20,20 +20,21 @@ from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic impo
 from patches.marinenav.step5_merge.compiled_environment.compiled.encounters import is_moving, meet
 from patches.marinenav.step5_merge.compiled_environment.compiled.noise import (
     WORDS,
-    cosine_of_angle,
-    pair_in_circle,
-    put_back,
+    draw_for,
     steepness,
+    survey,
     two_normals,
     von_mises,
     words_at,
 )
+from patches.marinenav.step5_merge.compiled_environment.compiled.objects import read_on
 
 DONE, IS_SPECIAL, HAS_OTHER_DRAWS = range(3)
 """`look` did it; the array code has to; somebody else drew from a generator. The latter two change nothing."""
 
 _LARGEST = 1e100
 """Squares of larger numbers may overflow, which numpy warns about."""
+_MARGIN = 1.0 + 1e-6
 _LARGEST_NORMAL = 20.0
 """Larger than the length of any two normals: those are made of 53 bits each, which end before 13."""
 
@@ -41,17 +42,18 @@ _LARGEST_NORMAL = 20.0
 @compiled
 def look(
     forms: Any, arcs: Any, two: float, in_robot_frame: bool, obstacles: int, observers: Any, summary: Any,
-    things: Any, own: Any, angles: Any, found: Any, gaps: Any, numbers: Any, block: Any,
+    things: Any, own: Any, angles: Any, found: Any, gaps: Any, numbers: Any, block: Any, bounds: Any,
+    sights: Any, uniforms: Any, places: Any, words: Any, vectors: Any,
 ) -> int:  # fmt: skip
     """Let n robots look at the obstacles and at each other.
 
     Args:
         forms: How products are rounded.
-        arcs: What numpy's arcs are told.
+        arcs: What is given to numpy's arcs.
         two: The number, unknown to the compiler.
         in_robot_frame: Whether objects are reported in the robots' frames or in the world's.
         obstacles: Their number.
-        observers: (n, 22), see `tables`.
+        observers: (n, 22), see `tables`; whether they have collided is written.
         summary: (n, 6), see `tables`; all but address and limit are written.
         things: (obstacles + n, 5): position, velocity and radius of obstacles; those of robots are written.
         own: (n, 4), written: goals and velocities in the robots' frames.
@@ -61,13 +63,47 @@ def look(
         numbers: (2, n * things), written: rows of `things` for what was found, and for each robot the places of
             the nearest objects among its own.
         block: (BLOCK,), overwritten.
+        bounds: (2, PARTS + 1, 2): what `survey` found of some concentration, and bounds that leave everything open.
+        sights: (4, things), overwritten.
+        uniforms: (things, 6), overwritten.
+        places: As for `read_on`, and the rest, too.
+        words: What was noted when the observers were told, or have moved.
+        vectors: Lists of goals and of velocities.
     """
+    goals = observers[:, tables.GOAL_X : tables.V_X]
+    velocities = observers[:, tables.V_X : tables.OBSERVER_CHANGING]
+    if not read_on(places, words, vectors, goals, velocities):
+        return tables.HAS_CHANGED
     for index in range(len(observers)):
         thing, robot = things[obstacles + index], observers[index]
         thing[0], thing[1], thing[4] = robot[tables.X], robot[tables.Y], robot[tables.RADIUS]
         thing[2], thing[3] = robot[tables.V_X], robot[tables.V_Y]
     if not (_are_moderate(observers) and _are_moderate(things)):
         return IS_SPECIAL
+    result: int = _may_be_drawn_for(observers, summary)
+    if result != DONE:
+        return result
+    _line_up(things, sights)
+    if len(observers) > 0 and bounds[0, tables.PARTS, 0] != observers[0, tables.KAPPA]:
+        survey(observers[0, tables.KAPPA], bounds[0])
+    ready = prepared(arcs)
+    begin = 0
+    for index in range(len(observers)):
+        begin += _look_around(
+            forms, ready, two, in_robot_frame, obstacles, index, observers[index], summary[index], things,
+            own[index], angles[index : index + 1], found[begin:], gaps[:, begin:], numbers[:, begin:],
+            block, bounds, sights, uniforms,
+        )  # fmt: skip
+    for index in range(len(observers)):
+        words = words_at(summary[index, tables.ADDRESS])
+        summary[index, tables.WORD] = words[0]
+        summary[index, tables.POSITION] = words[WORDS]
+    return DONE
+
+
+@compiled
+def _may_be_drawn_for(observers: Any, summary: Any) -> Any:
+    """Return whether compiled code can look for all robots, as far as that depends on no position."""
     for index in range(len(observers)):
         words = words_at(summary[index, tables.ADDRESS])
         is_known = (
@@ -80,17 +116,6 @@ def look(
             return IS_SPECIAL
         if summary[index, tables.LIMIT] > tables.MOST_OBJECTS:
             return IS_SPECIAL
-    begin = 0
-    for index in range(len(observers)):
-        begin += _look_around(
-            forms, arcs, two, in_robot_frame, obstacles, index, observers[index], summary[index], things,
-            own[index], angles[index : index + 1], found[begin:], gaps[:, begin:], numbers[:, begin:],
-            block,
-        )  # fmt: skip
-    for index in range(len(observers)):
-        words = words_at(summary[index, tables.ADDRESS])
-        summary[index, tables.WORD] = words[0]
-        summary[index, tables.POSITION] = words[WORDS]
     return DONE
 
 
@@ -108,7 +133,8 @@ def _are_moderate(table: Any) -> bool:
 @compiled
 def _look_around(
     forms: Any, arcs: Any, two: float, in_robot_frame: bool, obstacles: int, index: int, robot: Any, summary: Any,
-    things: Any, own: Any, angle_owed: Any, found: Any, gaps: Any, numbers: Any, block: Any,
+    things: Any, own: Any, angle_owed: Any, found: Any, gaps: Any, numbers: Any, block: Any, bounds: Any,
+    sights: Any, uniforms: Any,
 ) -> int:  # fmt: skip
     """Let one robot look; return how many objects it found."""
     frame = _look_at_itself(forms, robot, own)
@@ -121,40 +147,33 @@ def _look_around(
     if goal_distance <= robot[tables.GOAL_REACH]:
         events |= tables.REACHED
 
-    words = words_at(summary[tables.ADDRESS])
     kappa = robot[tables.KAPPA]
     s = steepness(kappa)
+    known = bounds[0] if kappa == bounds[0, tables.PARTS, 0] else bounds[1]
     has_collided = robot[tables.HAS_COLLIDED] != 0.0
-    # As far as no noise that can be drawn brings a thing into the sensor's range.
-    spread = abs(robot[tables.RATIO]) + abs(1.0 - robot[tables.RATIO])
-    reach = robot[tables.RANGE] + _LARGEST_NORMAL * robot[tables.POSITION_DEVIATION]
-    size = abs(robot[tables.X]) + abs(robot[tables.Y])
-    count = place = drawn = 0
-    for number in range(len(things)):
-        if number == obstacles + index:
-            continue
+    _measure(robot, sights)
+    near = draw_for(
+        words_at(summary[tables.ADDRESS]), kappa, block, known, sights[3], obstacles + index, numbers[1], uniforms
+    )  # fmt: skip
+    count = 0
+    for place in range(near):
+        number, drawn = numbers[1, place], uniforms[place]
         thing = things[number]
-        x, y, square, place, drawn = pair_in_circle(words, block, place, drawn)
-        position_pair = x, y, square
-        x, y, square, place, drawn = pair_in_circle(words, block, place, drawn)
-        velocity_pair = x, y, square
-        cosine, is_negative, place, drawn = cosine_of_angle(words, block, place, drawn, kappa, s)
-        angle_drawn = cosine, is_negative
-        if _is_out_of_sight(robot, thing, reach, spread, size):
-            continue
-        radius = _detect(forms, arcs, frame, robot, thing, position_pair, angle_drawn, found[count])
+        normals, angle = two_normals(drawn[0], drawn[1]), von_mises(kappa, s, drawn[4], drawn[5])
+        radius = _detect(forms, arcs, frame, robot, thing, normals, angle, found[count])
         if math.isnan(radius):
             continue
         if not has_collided and _touch(two, robot, thing):
             has_collided = True
+            robot[tables.HAS_COLLIDED] = 1.0
             events |= tables.COLLIDED
-        _add_velocity(forms, frame, in_robot_frame, robot, thing, velocity_pair, found[count])
+        normals = two_normals(drawn[2], drawn[3])
+        _add_velocity(forms, frame, in_robot_frame, robot, thing, normals, found[count])
         gaps[0, count] = radius
         square = math.pow(found[count, 0], two) + math.pow(found[count, 1], two)
         gaps[1, count] = math.sqrt(square) - radius - robot[tables.RADIUS]
         numbers[0, count] = number
         count += 1
-    put_back(words, place, drawn)
     _sort(count, gaps[1], numbers[1])
     summary[tables.COUNT] = count
     nearest = numbers[1, : min(count, max(summary[tables.LIMIT], 0))]
@@ -187,17 +206,16 @@ def _look_at_itself(forms: Any, robot: Any, own: Any) -> tuple[float, float, flo
 
 @compiled
 def _detect(
-    forms: Any, arcs: Any, frame: Any, robot: Any, thing: Any, position_pair: Any, angle_drawn: Any,
-    observed: Any,
+    forms: Any, arcs: Any, frame: Any, robot: Any, thing: Any, noise: Any, angle: float, observed: Any
 ) -> Any:  # fmt: skip
     """Note where a thing seems to be, in the world and in the robot's frame; return its radius, nan if undetected."""
     cosine, sine, shift_x, shift_y = frame
     dot, turned = forms[0], forms[1]
-    noise_x, noise_y = two_normals(*position_pair)
+    noise_x, noise_y = noise
     # The generator adds the mean, which turns -0.0 into 0.0.
     x = thing[0] + (0.0 + robot[tables.POSITION_DEVIATION] * noise_x)
     y = thing[1] + (0.0 + robot[tables.POSITION_DEVIATION] * noise_y)
-    angle, ratio = von_mises(robot[tables.KAPPA], *angle_drawn), robot[tables.RATIO]
+    ratio = robot[tables.RATIO]
     radius = ratio * thing[4] + (1.0 - ratio) * angle / math.pi * thing[4]
     near_x = sum_of_two(turned, cosine, x, sine, y) + shift_x
     near_y = sum_of_two(turned, -sine, x, cosine, y) + shift_y
@@ -213,18 +231,22 @@ def _detect(
 
 @compiled
 def _touch(two: float, robot: Any, thing: Any) -> Any:
+    """Return whether two hulls touch, by powers, as legacy; products tell of those that are clearly apart."""
     x, y = robot[tables.X] - thing[0], robot[tables.Y] - thing[1]
+    reach = _MARGIN * (abs(thing[4]) + abs(robot[tables.RADIUS]))
+    if x * x + y * y > reach * reach:
+        return False
     distance = math.sqrt(math.pow(x, two) + math.pow(y, two))
     return distance - thing[4] - robot[tables.RADIUS] <= 0.0
 
 
 @compiled
 def _add_velocity(
-    forms: Any, frame: Any, in_robot_frame: bool, robot: Any, thing: Any, velocity_pair: Any, observed: Any
+    forms: Any, frame: Any, in_robot_frame: bool, robot: Any, thing: Any, noise: Any, observed: Any
 ) -> None:  # fmt: skip
     """Complete what was detected, in the frame that is asked for."""
     cosine, sine, _, _ = frame
-    noise_x, noise_y = two_normals(*velocity_pair)
+    noise_x, noise_y = noise
     x = thing[2] + (0.0 + robot[tables.VELOCITY_DEVIATION] * noise_x)
     y = thing[3] + (0.0 + robot[tables.VELOCITY_DEVIATION] * noise_y)
     if in_robot_frame:
@@ -235,14 +257,27 @@ def _add_velocity(
 
 
 @compiled
-def _is_out_of_sight(
-    robot: Any, thing: Any, reach: float, spread: float, size: float
-) -> Any:  # fmt: skip
-    """Return whether no noise that can be drawn brings a thing into the sensor's range."""
-    offset_x, offset_y = thing[0] - robot[tables.X], thing[1] - robot[tables.Y]
-    farthest = abs(reach + abs(thing[4]) * spread)
-    bound = farthest + 1e-6 * (1.0 + size + abs(thing[0]) + abs(thing[1]) + farthest)
-    return offset_x * offset_x + offset_y * offset_y > bound * bound
+def _line_up(things: Any, sights: Any) -> None:
+    """Copy positions and sizes of things to rows: those are gone through several numbers at a time."""
+    for number in range(len(things)):
+        sights[0, number] = things[number, 0]
+        sights[1, number] = things[number, 1]
+        sights[2, number] = abs(things[number, 4])
+
+
+@compiled
+def _measure(robot: Any, sights: Any) -> None:
+    """Write a positive number to the last row for what no noise that can be drawn brings into the sensor's range."""
+    spread = abs(robot[tables.RATIO]) + abs(1.0 - robot[tables.RATIO])
+    reach = robot[tables.RANGE] + _LARGEST_NORMAL * robot[tables.POSITION_DEVIATION]
+    robot_x, robot_y = robot[tables.X], robot[tables.Y]
+    size = 1.0 + abs(robot_x) + abs(robot_y)
+    xs, ys, radii, beyond = sights[0], sights[1], sights[2], sights[3]
+    for number in range(len(beyond)):
+        offset_x, offset_y = xs[number] - robot_x, ys[number] - robot_y
+        farthest = abs(reach + radii[number] * spread)
+        bound = farthest + 1e-6 * (size + abs(xs[number]) + abs(ys[number]) + farthest)
+        beyond[number] = offset_x * offset_x + offset_y * offset_y - bound * bound
 
 
 @compiled

@@ -13,15 +13,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from patches.marinenav.step5_merge.compiled_environment import tables
 from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import (
     compiled,
     sum_of_three,
     sum_of_two,
 )
-from patches.marinenav.step5_merge.vector_environment.coefficients import SELECTION
+from patches.marinenav.step5_merge.compiled_environment.compiled.objects import read_on
+from patches.marinenav.step5_merge.vector_environment.coefficients import ONE, SELECTION
 
 DONE, IS_SPECIAL = 0, 1
+_ENTRIES, _DRAGGED = 27, 18
+_ALL = np.arange(_ENTRIES)
+_VARYING = np.array(
+    [place for place in range(_ENTRIES) if (SELECTION[[place, _ENTRIES + place]] != ONE).any()]
+)
+"""Entries of the matrices that depend on how a vessel moves."""
 
 _WATER, _GROUND = tables.WATER, tables.GROUND
 
@@ -35,38 +44,66 @@ _NEARLY_TIED = 1e-12
 
 
 @compiled
-def _sort_cores(x: float, y: float, form: int, cores: Any, nearest: Any) -> bool:
-    """List the cores, the nearest first, as rows (square of the distance, offset, circulation)."""
-    for index in range(len(cores)):
-        offset_x, offset_y = cores[index, 0] - x, cores[index, 1] - y
+def _measure(x: float, y: float, form: int, radius: float, cores: Any, water: Any) -> None:
+    """Compute from a position, core by core, the square of the distance and what the core contributes.
+
+    Args:
+        x: Of the position.
+        y: Its other coordinate.
+        form: How products are rounded.
+        radius: Within it the water turns like a solid.
+        cores: (3, C), centres and circulations.
+        water: (3, C), written.
+    """
+    for index in range(cores.shape[1]):
+        offset_x, offset_y = cores[0, index] - x, cores[1, index] - y
         square = sum_of_two(form, offset_x, offset_x, offset_y, offset_y)
-        place = index
-        while place > 0 and nearest[place - 1, 0] > square:
-            nearest[place] = nearest[place - 1]
+        distance = math.sqrt(square)
+        if distance <= radius:
+            speed = cores[2, index] / (_TWO_PI * radius * radius) * distance
+        else:
+            speed = cores[2, index] / (_TWO_PI * distance)
+        water[0, index] = square
+        water[1, index] = offset_x / distance * speed
+        water[2, index] = offset_y / distance * speed
+
+
+@compiled
+def _sort(squares: Any, order: Any) -> bool:
+    """Put cores into the order of their distances, most often that of before; return whether no two are as far."""
+    for number in range(1, len(order)):
+        core, place = order[number], number
+        square = squares[core]
+        while place > 0 and squares[order[place - 1]] > square:
+            order[place] = order[place - 1]
             place -= 1
-        nearest[place, 0] = square
-        nearest[place, 1] = offset_x
-        nearest[place, 2] = offset_y
-        nearest[place, 3] = cores[index, 2]
-    for place in range(1, len(cores)):
-        if nearest[place, 0] - nearest[place - 1, 0] <= _NEARLY_TIED * nearest[place, 0]:
+        order[place] = core
+    for place in range(1, len(order)):
+        square = squares[order[place]]
+        if square - squares[order[place - 1]] <= _NEARLY_TIED * square:
             return False
     return True
 
 
 @compiled
-def _current(radius: float, count: int, nearest: Any) -> tuple[float, float]:
+def _current(water: Any, order: Any) -> tuple[float, float]:
     """Add up what each core contributes, the nearest first."""
     total_x = total_y = 0.0
-    for place in range(count):
-        distance = math.sqrt(nearest[place, 0])
-        if distance <= radius:
-            speed = nearest[place, 3] / (_TWO_PI * radius * radius) * distance
-        else:
-            speed = nearest[place, 3] / (_TWO_PI * distance)
-        total_x += nearest[place, 1] / distance * speed
-        total_y += nearest[place, 2] / distance * speed
+    for core in order:
+        total_x += water[1, core]
+        total_y += water[2, core]
     return 0.0 - total_y, 0.0 + total_x
+
+
+@compiled
+def _fill(places: Any, motion: Any, factors: Any, drag: Any, terms: Any) -> None:
+    """Compute entries of the matrices."""
+    for place in places:
+        term = motion[2 + SELECTION[place]] * factors[place]
+        term += motion[2 + SELECTION[_ENTRIES + place]] * factors[_ENTRIES + place]
+        if place < _DRAGGED:
+            term += drag[place]
+        terms[place] = term
 
 
 @compiled
@@ -74,22 +111,23 @@ def _accelerate(
     form: int, motion: Any, propulsion: Any, factors: Any, drag: Any, response: Any, terms: Any,
     changes: Any,
 ) -> None:  # fmt: skip
-    """Compute a vessel's acceleration; `motion` is (u, v) over ground, then (u, v, r, 1, |u|, |v|, |r|)."""
+    """Compute a vessel's acceleration; `motion` is (u, v) over ground, then (u, v, r, 1, |u|, |v|, |r|).
+
+    Entries that depend on none of those are in `terms` already.
+    """
     u, v = motion[0], motion[1]
     u_r, v_r, r = motion[2], motion[3], motion[4]
-    for place in range(54):
-        terms[place] = motion[2 + SELECTION[place]] * factors[place]
-    for place in range(27):
-        terms[place] += terms[27 + place]
-    for place in range(18):
-        terms[place] += drag[place]
-    for place in range(9):
-        terms[9 + place] -= terms[18 + place]
+    _fill(_VARYING, motion, factors, drag, terms)
     for row in range(3):
         k = 3 * row
         force = sum_of_three(form, terms[k], u, terms[k + 1], v, terms[k + 2], r)
         k += 9
-        force -= sum_of_three(form, terms[k], u_r, terms[k + 1], v_r, terms[k + 2], r)
+        a, b, c = (
+            terms[k] - terms[k + 9],
+            terms[k + 1] - terms[k + 10],
+            terms[k + 2] - terms[k + 11],
+        )
+        force -= sum_of_three(form, a, u_r, b, v_r, c, r)
         changes[3 + row] = force + propulsion[row]
     b_x, b_y, b_r = changes[3], changes[4], changes[5]
     for row in range(3):
@@ -134,6 +172,15 @@ def _is_moderate(vessel: Any) -> bool:
 
 
 @compiled
+def _wrapped(heading: float) -> float:
+    while heading < 0.0:
+        heading += _TWO_PI
+    while heading >= _TWO_PI:
+        heading -= _TWO_PI
+    return heading
+
+
+@compiled
 def _distance(form: int, x: float, y: float, vessel: Any) -> float:
     x, y = vessel[tables.VESSEL_GOAL] - x, vessel[tables.VESSEL_GOAL + 1] - y
     return math.sqrt(sum_of_two(form, x, x, y, y))
@@ -142,7 +189,8 @@ def _distance(form: int, x: float, y: float, vessel: Any) -> float:
 @compiled
 def advance(
     forms: Any, substeps: int, factor: float, cores: Any, core_radius: float, vessels: Any,
-    time_steps: Any, factors: Any, drag: Any, response: Any, scratch: Any,
+    time_steps: Any, factors: Any, drag: Any, response: Any,
+    places: Any, words: Any, vectors: Any,
 ) -> int:  # fmt: skip
     """Integrate n vessels over some substeps, in place.
 
@@ -157,28 +205,33 @@ def advance(
         factors: (54, n)
         drag: (18, n)
         response: (n, 3, 3)
-        scratch: (C + 36, 4) or more, overwritten.
+        places: As for `read_on`, and the rest, too.
+        words: What was noted when the vessels were moved last.
+        vectors: Lists of goals and of velocities relative to the water.
 
     Returns:
-        `DONE`, or `IS_SPECIAL` if the array code has to do it.
+        `DONE`, or `IS_SPECIAL` if the array code has to do it, or `HAS_CHANGED`.
     """
-    nearest = scratch[: len(cores)]
-    numbers = scratch[len(cores) :].ravel()
+    goals, water = vessels[:, tables.VESSEL_GOAL : _GROUND], vessels[:, _WATER : tables.VESSEL_GOAL]
+    if not read_on(places, words, vectors, goals, water):
+        return tables.HAS_CHANGED
+    centers, order = cores.T.copy(), np.arange(len(cores))
+    water_of_cores, numbers = np.empty((3, len(cores))), np.empty(117)
     terms, motion, changes, propulsion = (
-        numbers[:54],
-        numbers[54:63],
-        numbers[63:69],
-        numbers[69:72],
+        numbers[:27],
+        numbers[27:36],
+        numbers[36:42],
+        numbers[42:45],
     )
     # Copies, because what many vessels share is apart in memory, and every substep needs all of it.
-    own_factors, own_drag = numbers[72:126], numbers[126:144]
+    own_factors, own_drag = numbers[45:99], numbers[99:117]
     dot, turned, pair, triple = forms
+    motion[5] = 1.0
     for index in range(len(vessels)):
         vessel = vessels[index]
         x, y, heading = vessel[0], vessel[1], vessel[2]
-        before = _distance(dot, x, y, vessel)
+        before, time_step = _distance(dot, x, y, vessel), time_steps[0, index]
         water_x, water_y, yaw_rate = vessel[_WATER], vessel[_WATER + 1], vessel[_WATER + 2]
-        time_step = time_steps[0, index]
         own_factors[:] = factors[:, index]
         own_drag[:] = drag[:, index]
         vessel[tables.GROUND : tables.PROGRESS + 1] = 0.0
@@ -186,31 +239,28 @@ def advance(
             return IS_SPECIAL
         _change_thrusts(vessel, factor, time_step, substeps)
         _propel(vessel, propulsion)
+        _fill(_ALL, motion, own_factors, own_drag, terms)
         ground_x = ground_y = ground_r = 0.0
         for _ in range(substeps):
             current_x = current_y = 0.0
             if len(cores) > 0:
-                if not _sort_cores(x, y, dot, cores, nearest):
+                _measure(x, y, dot, core_radius, centers, water_of_cores)
+                if not _sort(water_of_cores[0], order):
                     return IS_SPECIAL
-                current_x, current_y = _current(core_radius, len(cores), nearest)
+                current_x, current_y = _current(water_of_cores, order)
             ground_x, ground_y, ground_r = water_x + current_x, water_y + current_y, yaw_rate + 0.0
             x += ground_x * time_step
             y += ground_y * time_step
             heading += ground_r * time_step
             if not abs(heading) < _MANY_TURNS:
                 return IS_SPECIAL
-            while heading < 0.0:
-                heading += _TWO_PI
-            while heading >= _TWO_PI:
-                heading -= _TWO_PI
-
+            heading = _wrapped(heading)
             cosine, sine = math.cos(heading), math.sin(heading)
             motion[0] = sum_of_two(turned, cosine, ground_x, sine, ground_y)
             motion[1] = sum_of_two(turned, -sine, ground_x, cosine, ground_y)
             motion[2] = sum_of_two(turned, cosine, water_x, sine, water_y)
             motion[3] = sum_of_two(turned, -sine, water_x, cosine, water_y)
             motion[4] = ground_r
-            motion[5] = 1.0
             motion[6], motion[7], motion[8] = abs(motion[2]), abs(motion[3]), abs(ground_r)
             _accelerate(
                 triple, motion, propulsion, own_factors, own_drag, response[index], terms, changes
