@@ -25,6 +25,7 @@ from patches.marinenav.step5_merge.learning import learning_for
 
 if TYPE_CHECKING:
     from patches.marinenav.agents import Notes
+    from patches.marinenav.guards import Learners
 
 
 class Sampled:
@@ -43,11 +44,11 @@ class Sampled:
         self.weights = sent["weights"]
 
 
-def train_rainbow(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
+def train_rainbow(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ...]:
     """Cross entropy to the projected target distribution; the loss of each sample."""
     batch = sample(agent, notes)
     rows = _index_range(notes, agent.BATCH_SIZE)
-    learning = learning_for(agent, batch.states)
+    learning = learning_for(agent, learners, batch.states)
     heard = learning.hear_rainbow(agent, batch)
     projected = _wanted(learning.networks, agent, notes, batch, rows, heard.weights)
     loss = learning.atoms_of_rainbow(agent, batch, rows, projected, heard)

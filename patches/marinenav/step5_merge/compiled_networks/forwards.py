@@ -41,11 +41,25 @@ class Forwards:
 
     def __init__(self, kernels: Kernels, *, is_exact: bool = False) -> None:
         self.kernels = kernels
-        self.learning = Learning(self)
         self._kept: WeakKeyDictionary[Any, list[Tensor]] = WeakKeyDictionary()
+        self._known: dict[Any, list[Tensor]] = {}
         self._is_exact = is_exact
         self._exact: Forwards | None = None
         self._free: Forwards | None = None
+
+    def knowing(self, parameters: dict[Any, list[Tensor]]) -> Forwards:
+        """The same, told the parameters of networks, which are not looked for then."""
+        told = object.__new__(Forwards)
+        vars(told).update(vars(self), _known=parameters)
+        return told
+
+    def learning(self, parameters: dict[Any, list[Tensor]]) -> Learning:
+        """How networks learn whose parameters are told."""
+        return Learning(self.knowing(parameters))
+
+    def parameters_of(self, network: Any) -> list[Tensor]:
+        """The parameters of a network in their order."""
+        return self._known.get(network) or parameters_of(network)
 
     def exactly(self) -> Forwards:
         """The same with every bit."""
@@ -92,7 +106,7 @@ class Forwards:
         self, critics: Sequence[Any], seen: Observation, actions: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Values of SAC's two critics, ``[B, 1]`` each."""
-        parameters = [each for critic in critics for each in parameters_of(critic)]
+        parameters = [each for critic in critics for each in self.parameters_of(critic)]
         first, second = self._answer(kinds.BOTH_CRITICS, parameters, seen, actions)
         return first, second
 
@@ -140,7 +154,7 @@ class Forwards:
         *inputs: Tensor,
         most: int = MOST_GROUPS,
     ) -> list[Tensor]:
-        return self._answer(kind, parameters_of(network), seen, *inputs, most=most)
+        return self._answer(kind, self.parameters_of(network), seen, *inputs, most=most)
 
     def _answer(
         self,

@@ -28,7 +28,7 @@ from patches.marinenav.step5_merge.compiled_networks.kernels import (
     seen_by,
 )
 from patches.marinenav.step5_merge.compiled_networks.sampling import Sampled
-from patches.marinenav.step5_merge.descent import parameters_of, take
+from patches.marinenav.step5_merge.descent import take
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +54,7 @@ class Learning:
 
     def __init__(self, networks: Forwards) -> None:
         self.networks = networks
+        self._parameters_of = networks.parameters_of
 
     @torch.no_grad()
     def critic_of_ac_iqn(
@@ -63,7 +64,7 @@ class Learning:
         critic, taus = agent.policy_local.critic, inputs.fractions[1]
         answer = self._learn(
             kinds.QUANTILE_CRITIC,
-            parameters_of(critic),
+            self._parameters_of(critic),
             states,
             forwards.cosines(critic, taus),
             inputs.actions(),
@@ -92,7 +93,7 @@ class Learning:
     ) -> Tensor:
         """Values of the actions that were taken; the loss."""
         critic = agent.policy_local.critic
-        answer = self._learn(kinds.CRITIC, parameters_of(critic), states, inputs.actions())
+        answer = self._learn(kinds.CRITIC, self._parameters_of(critic), states, inputs.actions())
         (values,) = answer.outputs
         loss = smooth_l1_loss(values, wanted)
         if not math.isfinite(loss):
@@ -113,11 +114,11 @@ class Learning:
         self, agent: Any, kind: Kind, states: Observation, *inputs: Tensor
     ) -> Tensor | None:
         actor, critic = agent.policy_local.actor, agent.policy_local.critic
-        decided = self._learn(kinds.ACTOR, parameters_of(actor), states)
+        decided = self._learn(kinds.ACTOR, self._parameters_of(actor), states)
         (raw,) = decided.outputs
         actions = forwards.squash(actor, raw)
         judged = self._learn(
-            kind, parameters_of(critic), states, *inputs, actions, wanted=LAST_INPUT
+            kind, self._parameters_of(critic), states, *inputs, actions, wanted=LAST_INPUT
         )
         (values,) = judged.outputs
         loss = -values.view(len(raw), -1).mean()
@@ -149,7 +150,7 @@ class Learning:
     def actor_of_sac(self, agent: Any, inputs: UpdateInputs, states: Observation) -> Tensor:
         """Actions whose values are higher, and not too certain; the loss."""
         actor = agent.policy_local.actor
-        decided = self._learn(kinds.SAMPLING_ACTOR, parameters_of(actor), states)
+        decided = self._learn(kinds.SAMPLING_ACTOR, self._parameters_of(actor), states)
         mean, log_std = decided.outputs
         sampled = Sampled(actor, mean, log_std, inputs.normals[1])
         judged = self._learn_both(agent, states, sampled.actions, LAST_INPUT)
@@ -167,7 +168,7 @@ class Learning:
 
     def _learn_both(self, agent: Any, states: Observation, actions: Tensor, wanted: str) -> Answer:
         local = agent.policy_local
-        parameters = parameters_of(local.critic_1) + parameters_of(local.critic_2)
+        parameters = self._parameters_of(local.critic_1) + self._parameters_of(local.critic_2)
         return self._learn(kinds.BOTH_CRITICS, parameters, states, actions, wanted=wanted)
 
     @torch.no_grad()
@@ -178,7 +179,7 @@ class Learning:
         network, taus = agent.policy_local, inputs.fractions[1]
         answer = self._learn(
             kinds.QUANTILE_VALUES,
-            parameters_of(network),
+            self._parameters_of(network),
             states,
             forwards.cosines(network, taus),
         )
@@ -199,7 +200,7 @@ class Learning:
     ) -> Tensor:
         """Values of the actions that were taken; the loss."""
         network, actions = agent.policy_local, inputs.action_indices()
-        answer = self._learn(kinds.VALUES, parameters_of(network), states)
+        answer = self._learn(kinds.VALUES, self._parameters_of(network), states)
         (everything,) = answer.outputs
         values = everything.gather(1, actions)
         loss = smooth_l1_loss(values, wanted)
@@ -245,7 +246,7 @@ class Learning:
         found = heard.answer.slopes(slopes)
         take(
             agent.optimizer,
-            parameters_of(network),
+            self._parameters_of(network),
             _with_noise(network, found),
             clears_network=True,
         )
