@@ -268,6 +268,7 @@ def test_a_shape_that_disagrees_is_left_to_torch(monkeypatch: pytest.MonkeyPatch
     [
         ("networks", "round otherwise"),
         ("slopes", "round otherwise"),
+        ("losses", "round otherwise"),
         ("samples", "samples otherwise"),
         ("product", "does not show"),
     ],
@@ -282,10 +283,14 @@ def test_what_disagrees_is_not_used(
             inner(lanes, tape[:-1], *others)
 
         monkeypatch.setattr(runner, "run", wrong)
-    elif what == "slopes":
-        monkeypatch.setattr(
-            compiled, "quantile_slopes", lambda *arguments: arguments[-1].fill(0.25)
-        )
+    elif what in {"slopes", "losses"}:
+        spoilt, compare = -2 if what == "slopes" else -1, compiled.quantile_slopes
+
+        def spoil(*arguments: Any) -> None:
+            compare(*arguments)
+            arguments[spoilt].fill(0.25)
+
+        monkeypatch.setattr(compiled, "quantile_slopes", spoil)
     elif what == "samples":
         monkeypatch.setattr(sampling, "sample_slopes", lambda *arguments: arguments[-1].fill(0.25))
     else:

@@ -105,17 +105,20 @@ class Kernels:
             partial(runner.mix, addresses, half), partial(runner.mix, rest, lengths - half)
         )
 
-    def quantile_slopes(self, targets: Tensor, quantiles: Tensor, taus: Tensor) -> Tensor:
-        """How the quantile Huber loss changes with quantiles ``[B, T]``; targets are ``[B, 1, M]``."""
+    def quantile_slopes(
+        self, targets: Tensor, quantiles: Tensor, taus: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The quantile Huber loss, and how it changes with quantiles ``[B, T]``; targets are ``[B, 1, M]``."""
         batch, count = targets.shape[0], targets.shape[-1]
         slopes = torch.empty_like(quantiles)
+        loss = torch.empty((), dtype=torch.float32, device="cpu")
         # Means are divided one after the other, the last one first.
         part = np.float32(1.0) / np.float32(batch) / np.float32(count)
         quantile_slopes(
             targets.view(batch, count).numpy(), quantiles.numpy(), taus.view_as(quantiles).numpy(),
-            part, self.lanes, slopes.numpy(),
+            part, self.lanes, slopes.numpy(), loss.view(1).numpy(),
         )  # fmt: skip
-        return slopes
+        return loss, slopes
 
     def _program(
         self, kind: Kind, parameters: Sequence[Tensor], sizes: Sizes, wanted: str

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+MOST_ROWS: Final = 4096
+"""As many as compiled losses are tried with; torch may sum more of them by several threads."""
 _MEAN: Final = 1
 """Torch's number of losses that are means."""
 _mse_back: Any = torch.ops.aten.mse_loss_backward
@@ -70,12 +72,18 @@ class Learning:
             inputs.actions(),
         )
         quantiles = answer.outputs[0].view(taus.shape[:2])
-        loss = by_autograd.quantile_huber_loss(wanted, quantiles.unsqueeze(-1), taus)
+        loss, slopes = self._compare(wanted, quantiles, taus)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.critic_of_ac_iqn, agent, inputs, states, wanted)
-        slopes = self.networks.kernels.quantile_slopes(wanted, quantiles, taus)
         take(agent.critic_optimizer, answer.parameters, answer.slopes(slopes))
         return loss
+
+    def _compare(self, wanted: Tensor, quantiles: Tensor, taus: Tensor) -> tuple[Tensor, Tensor]:
+        """The quantile Huber loss with its slopes."""
+        loss, slopes = self.networks.kernels.quantile_slopes(wanted, quantiles, taus)
+        if len(quantiles) > MOST_ROWS:
+            loss = by_autograd.quantile_huber_loss(wanted, quantiles.unsqueeze(-1), taus)
+        return loss, slopes
 
     @torch.no_grad()
     def actor_of_ac_iqn(self, agent: Any, inputs: UpdateInputs, states: Observation) -> Tensor:
@@ -186,10 +194,9 @@ class Learning:
         everything = answer.outputs[0].view(*taus.shape[:2], -1)
         actions = inputs.action_indices().unsqueeze(-1).expand(*taus.shape[:2], 1)
         quantiles = everything.gather(2, actions)
-        loss = by_autograd.quantile_huber_loss(wanted, quantiles, taus)
+        loss, slopes = self._compare(wanted, quantiles.squeeze(2), taus)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.values_of_iqn, agent, inputs, states, wanted)
-        slopes = self.networks.kernels.quantile_slopes(wanted, quantiles.squeeze(2), taus)
         chosen = torch.zeros_like(everything).scatter_add_(2, actions, slopes.unsqueeze(2))
         take(agent.optimizer, answer.parameters, answer.slopes(chosen))
         return loss

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import torch
 
 from patches.marinenav import forwards
+from patches.marinenav.batches import NUM_TAU
 from patches.marinenav.step5_merge import by_autograd
 from patches.marinenav.step5_merge.compiled_networks import kinds
 from patches.marinenav.step5_merge.compiled_networks.compiled import product
@@ -19,6 +20,7 @@ from patches.marinenav.step5_merge.compiled_networks.kernels import (
     Kernels,
     Sizes,
 )
+from patches.marinenav.step5_merge.compiled_networks.learning import MOST_ROWS
 from patches.marinenav.step5_merge.compiled_networks.programs import Program
 from patches.marinenav.step5_merge.compiled_networks.sampling import Sampled
 
@@ -34,6 +36,7 @@ _TRIED: Final = (
     (kinds.QUANTILE_VALUES, _QUANTILES, Sizes(1, 32, 5), NOTHING),
 )
 """More is tried when it is first needed."""
+_BATCHES: Final = (1, 7, 32, 64, 100, MOST_ROWS)
 _SAMPLES: Final = "it samples otherwise than torch"
 
 
@@ -55,17 +58,22 @@ def networks_agree(kernels: Kernels) -> bool:
 
 
 def slopes_agree(kernels: Kernels) -> bool:
-    """Whether slopes of quantiles are those that autograd finds."""
+    """Whether losses of quantiles and their slopes are those that autograd finds."""
+    return all(_slopes_agree(kernels, batch) for batch in _BATCHES)
+
+
+def _slopes_agree(kernels: Kernels, batch: int) -> bool:
     random = torch.Generator().manual_seed(0)
     targets, quantiles, taus = (
         torch.randn(shape, generator=random, device="cpu", dtype=torch.float32)
-        for shape in ((64, 1, 8), (64, 8), (64, 8, 1))
+        for shape in ((batch, 1, NUM_TAU), (batch, NUM_TAU), (batch, NUM_TAU, 1))
     )
     with torch.enable_grad():
         leaf = quantiles.clone().requires_grad_()
         loss = by_autograd.quantile_huber_loss(targets, leaf.unsqueeze(-1), taus.abs())
     (wanted,) = torch.autograd.grad(loss, leaf)
-    return torch.equal(kernels.quantile_slopes(targets, quantiles, taus.abs()), wanted)
+    found = kernels.quantile_slopes(targets, quantiles, taus.abs())
+    return all(map(torch.equal, found, (loss.detach(), wanted)))
 
 
 def mixtures_agree(kernels: Kernels) -> bool:
