@@ -1,7 +1,8 @@
 """Rainbow's training step over a prioritised batch that is on the device already.
 
 Replaces: policy.updates.rainbow:train_rainbow
-Removes:  index ranges made per update, the noisy weights of the local network computed twice
+Removes:  index ranges made per update, the noisy weights of the local network computed twice, probabilities of
+          the target for actions that are not its best
 Keeps:    draws and their order (target noise included), every sum in its order, priorities, the losses returned
 
 The one read of the losses stays: priorities live in a tree on the host.
@@ -19,7 +20,6 @@ from patches.blocks.staging import Segment
 from patches.marinenav import forwards
 from patches.marinenav.agents import waiting_rows
 from patches.marinenav.observations import observation_of
-from patches.marinenav.projection import project
 from patches.marinenav.rows import OBJECTS, OWN, SEEN
 from patches.marinenav.step5_merge.learning import learning_for
 
@@ -50,7 +50,7 @@ def train_rainbow(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor,
     rows = _index_range(notes, agent.BATCH_SIZE)
     learning = learning_for(agent, learners, batch.states)
     heard = learning.hear_rainbow(agent, batch)
-    projected = _wanted(learning.networks, agent, notes, batch, rows, heard.weights)
+    projected = _wanted(learning, agent, notes, batch, rows, heard.weights)
     loss = learning.atoms_of_rainbow(agent, batch, rows, projected, heard)
     agent.memory.update_priorities(batch.tree_indices, notes.reads.read(loss.detach()).numpy())
     return (loss,)
@@ -58,20 +58,21 @@ def train_rainbow(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor,
 
 @torch.no_grad()
 def _wanted(
-    networks: Any, agent: Any, notes: Notes, batch: Sampled, rows: Tensor, weights: Any
+    learning: Any, agent: Any, notes: Notes, batch: Sampled, rows: Tensor, weights: Any
 ) -> Tensor:
     """The distribution of returns that atoms are drawn to, ``[B, 51]``."""
-    network, target = agent.policy_local, agent.policy_target
+    network, target, networks = agent.policy_local, agent.policy_target, learning.networks
     probs = networks.atom_probs(network, batch.next_states, weights)
     best = (agent.support.expand_as(probs) * probs).sum(2).argmax(1)
-    target.reset_noise()
+    learning.renew_noise(target)
     target_weights = (
         networks.noisy_weights_at_once(target)
         if target.training
         else forwards.noisy_weights(target, with_noise=False)
     )
-    target_probs = networks.atom_probs(target, batch.next_states, target_weights)[rows, best]
-    return project(agent, notes, target_probs, batch.returns, batch.nonterminals)
+    target_probs = networks.atom_probs_of(target, batch.next_states, target_weights, rows, best)
+    found: Tensor = learning.project(agent, notes, target_probs, batch.returns, batch.nonterminals)
+    return found
 
 
 def sample(agent: Any, notes: Notes) -> Sampled:

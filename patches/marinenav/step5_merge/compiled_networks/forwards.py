@@ -142,9 +142,18 @@ class Forwards:
 
     def atom_probs(self, network: Any, seen: Observation, weights: forwards.Weights) -> Tensor:
         """Probabilities of Rainbow's atoms, ``[B, 25, 51]``."""
+        return torch.softmax(self._atoms(network, seen, weights), dim=2)
+
+    def atom_probs_of(
+        self, network: Any, seen: Observation, weights: forwards.Weights, rows: Tensor, actions: Tensor
+    ) -> Tensor:  # fmt: skip
+        """Probabilities of the atoms of one action per row, ``[B, 51]``."""
+        return torch.softmax(self._atoms(network, seen, weights)[rows, actions], dim=1)
+
+    def _atoms(self, network: Any, seen: Observation, weights: forwards.Weights) -> Tensor:
         parameters = kinds.stream_parameters(network, weights)
         (together,) = self._answer(kinds.STREAMS, parameters, seen)
-        return torch.softmax(together.view(-1, network.action_size, network.atoms), dim=2)
+        return together.view(-1, network.action_size, network.atoms)
 
     def _ask(
         self,

@@ -20,7 +20,7 @@ from torch.nn.functional import mse_loss, smooth_l1_loss
 from patches.marinenav import forwards
 from patches.marinenav.step5_merge import by_autograd
 from patches.marinenav.step5_merge.by_autograd import Heard
-from patches.marinenav.step5_merge.compiled_networks import kinds
+from patches.marinenav.step5_merge.compiled_networks import atoms, kinds
 from patches.marinenav.step5_merge.compiled_networks.kernels import (
     LAST_INPUT,
     PARAMETERS,
@@ -234,22 +234,26 @@ class Learning:
             Sizes(len(batch.states.own)),
             PARAMETERS,
         )
-        together = answer.outputs[0].view(-1, network.action_size, network.atoms)
-        return Heard(weights, torch.log_softmax(together, 2), answer)
+        return Heard(
+            weights, answer.outputs[0].view(-1, network.action_size, network.atoms), answer
+        )
 
     @torch.no_grad()
     def atoms_of_rainbow(
         self, agent: Any, batch: SampledBatch, rows: Tensor, wanted: Tensor, heard: Heard
     ) -> Tensor:
         """Probabilities of the actions that were taken; the loss of each sample."""
-        network, log_probs = agent.policy_local, heard.log_probs
-        loss = -torch.sum(wanted * log_probs[rows, batch.actions], 1)
+        network, together = agent.policy_local, heard.atoms
+        # Of the other actions there is nothing to learn, unless they are no numbers.
+        log_probs = torch.log_softmax(together[rows, batch.actions], 1)
+        loss = -torch.sum(wanted * log_probs, 1)
         shares = _shares(loss, 1.0) * batch.weights
-        if not math.isfinite((batch.weights * loss).mean()):
+        if not (math.isfinite((batch.weights * loss).mean()) and math.isfinite(together.sum())):
             return _with_autograd(_atoms_of_rainbow, agent, batch, rows, wanted)
-        chosen = torch.zeros_like(log_probs)
-        chosen.index_put_((rows, batch.actions), (-shares).unsqueeze(1) * wanted, accumulate=True)
-        slopes = _log_softmax_back(chosen, log_probs, 2, torch.float32)
+        # Added to the zeros that they are put into: a sum has another sign of zero.
+        chosen = 0 + (-shares).unsqueeze(1) * wanted
+        slopes = torch.zeros_like(together)
+        slopes[rows, batch.actions] = _log_softmax_back(chosen, log_probs, 1, torch.float32)
         found = heard.answer.slopes(slopes)
         take(
             agent.optimizer,
@@ -258,6 +262,9 @@ class Learning:
             clears_network=True,
         )
         return loss
+
+    renew_noise = staticmethod(atoms.renew_noise)
+    project = staticmethod(atoms.project)
 
     def _learn(
         self,
