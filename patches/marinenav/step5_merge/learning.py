@@ -9,6 +9,7 @@ import torch
 
 from patches.blocks.companion import has_room
 from patches.marinenav.circumstances import are_plain
+from patches.marinenav.observations import observation_of
 from patches.marinenav.step5_merge import by_autograd
 from patches.marinenav.step5_merge.compiled_environment import loading
 from patches.marinenav.step5_merge.descent import have_only_layers
@@ -16,6 +17,8 @@ from patches.marinenav.step5_merge.descent import have_only_layers
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from patches.marinenav.agents import Notes
+    from patches.marinenav.batches import UpdateInputs
     from patches.marinenav.guards import Learners
     from patches.marinenav.observations import Observation
     from patches.settings import Settings
@@ -31,6 +34,30 @@ def learning_for(agent: Any, learners: Learners, states: Observation) -> Any:
         return by_autograd
     is_free = agent.patch_notes.settings.is_free
     return (compiled.freely() if is_free else compiled).learning(learners.parameters)
+
+
+def rows_apart(notes: Notes, inputs: UpdateInputs) -> UpdateInputs:
+    """Inputs of an update, whose rows compiled code takes apart where it can."""
+    compiled = _compiled_for(inputs.rows)
+    if compiled is None:
+        return inputs
+    return inputs._replace(pieces=compiled.take_apart(notes, inputs.rows))
+
+
+def states_apart(notes: Notes, rows: Tensor) -> tuple[Observation, Observation]:
+    """What rows of states, and of as many next states behind them, say that robots saw."""
+    compiled = _compiled_for(rows)
+    if compiled is None:
+        half = len(rows) // 2
+        return observation_of(rows[:half], has_objects=True), observation_of(
+            rows[half:], has_objects=True
+        )
+    states, next_states = compiled.take_states_apart(notes, rows)
+    return states, next_states
+
+
+def _compiled_for(rows: Tensor) -> Any:
+    return loading.kernels(loading.NETWORKS) if are_plain((rows,)) else None
 
 
 def shares_work(settings: Settings) -> bool:

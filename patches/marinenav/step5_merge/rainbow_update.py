@@ -19,9 +19,8 @@ from patches.blocks.device_replay import DeviceReplay
 from patches.blocks.staging import Segment
 from patches.marinenav import forwards
 from patches.marinenav.agents import waiting_rows
-from patches.marinenav.observations import observation_of
 from patches.marinenav.rows import OBJECTS, OWN, SEEN
-from patches.marinenav.step5_merge.learning import learning_for
+from patches.marinenav.step5_merge.learning import learning_for, states_apart
 
 if TYPE_CHECKING:
     from patches.marinenav.agents import Notes
@@ -32,12 +31,10 @@ class Sampled:
     """A batch of Rainbow on the device."""
 
     def __init__(
-        self, tree_indices: Any, rows: Tensor, sent: dict[str, Tensor], returns: Tensor
-    ) -> None:
+        self, notes: Notes, tree_indices: Any, rows: Tensor, sent: dict[str, Tensor], returns: Tensor
+    ) -> None:  # fmt: skip
         self.tree_indices = tree_indices
-        half = len(rows) // 2
-        self.states = observation_of(rows[:half], has_objects=True)
-        self.next_states = observation_of(rows[half:], has_objects=True)
+        self.states, self.next_states = states_apart(notes, rows)
         self.actions = sent["actions"]
         self.returns = returns
         self.nonterminals = sent["nonterminals"]
@@ -79,7 +76,7 @@ def sample(agent: Any, notes: Notes) -> Sampled:
     """Draw a batch and send what the device needs to know about it, with the rows that wait."""
     memory = agent.memory
     if not isinstance(agent.memory, DeviceReplay):
-        return _sample_legacy(agent)
+        return _sample_legacy(agent, notes)
     drawn = memory.draw(agent.BATCH_SIZE)
     pending = waiting_rows(agent)
     views = notes.update.open(
@@ -96,16 +93,16 @@ def sample(agent: Any, notes: Notes) -> Sampled:
     device = memory.storage.device
     rows = memory.storage.gather(sent["slots"].to(device)).to(notes.device)
     returns = torch.matmul(sent["rewards"], memory.n_step_scaling)
-    return Sampled(drawn.tree_indices, rows, sent, returns)
+    return Sampled(notes, drawn.tree_indices, rows, sent, returns)
 
 
-def _sample_legacy(agent: Any) -> Sampled:
+def _sample_legacy(agent: Any, notes: Notes) -> Sampled:
     indices, states, actions, returns, next_states, nonterminals, weights = agent.memory.sample(
         agent.BATCH_SIZE
     )
     rows = torch.cat([_as_rows(states), _as_rows(next_states)])
     sent = {"actions": actions, "nonterminals": nonterminals, "weights": weights}
-    return Sampled(indices, rows, sent, returns)
+    return Sampled(notes, indices, rows, sent, returns)
 
 
 def _as_rows(state: tuple[Tensor, Tensor, Tensor]) -> Tensor:

@@ -18,7 +18,7 @@ from patches.marinenav.agents import Notes, notes_of
 from patches.marinenav.batches import draw_inputs
 from patches.marinenav.guards import Learners, followers_of, learners_of
 from patches.marinenav.step5_merge import descent, targets
-from patches.marinenav.step5_merge.learning import learning_for
+from patches.marinenav.step5_merge.learning import learning_for, rows_apart
 from patches.marinenav.step5_merge.rainbow_update import train_rainbow
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def soft_update(self: Any) -> None:
 
 
 def _train_ac_iqn(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ...]:
-    inputs = draw_inputs(agent, notes, fractions=3)
+    inputs = rows_apart(notes, draw_inputs(agent, notes, fractions=3))
     states = inputs.states()
     learning = learning_for(agent, learners, states)
     wanted = targets.of_ac_iqn(learning.networks, agent, inputs)
@@ -61,7 +61,7 @@ def _train_ac_iqn(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor,
 
 
 def _train_ddpg(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ...]:
-    inputs = draw_inputs(agent, notes)
+    inputs = rows_apart(notes, draw_inputs(agent, notes))
     states = inputs.states()
     learning = learning_for(agent, learners, states)
     wanted = targets.of_ddpg(learning.networks, agent, inputs)
@@ -72,7 +72,7 @@ def _train_ddpg(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, .
 
 
 def _train_sac(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ...]:
-    inputs = draw_inputs(agent, notes, normals=2)
+    inputs = rows_apart(notes, draw_inputs(agent, notes, normals=2))
     states = inputs.states()
     learning = learning_for(agent, learners, states)
     wanted = targets.of_sac(learning.networks, agent, inputs)
@@ -83,7 +83,7 @@ def _train_sac(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ..
 
 
 def _train_iqn(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ...]:
-    inputs = draw_inputs(agent, notes, fractions=2)
+    inputs = rows_apart(notes, draw_inputs(agent, notes, fractions=2))
     states = inputs.states()
     learning = learning_for(agent, learners, states)
     wanted = targets.of_iqn(learning.networks, agent, inputs)
@@ -91,7 +91,7 @@ def _train_iqn(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ..
 
 
 def _train_dqn(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ...]:
-    inputs = draw_inputs(agent, notes)
+    inputs = rows_apart(notes, draw_inputs(agent, notes))
     states = inputs.states()
     learning = learning_for(agent, learners, states)
     wanted = targets.of_dqn(learning.networks, agent, inputs)

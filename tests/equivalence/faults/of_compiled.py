@@ -250,9 +250,37 @@ FAULTS = (
     _of_networks(
         "learning",
         name="losses that are no numbers are taken for numbers when compiled",
-        old="if not math.isfinite((batch.weights * loss).mean()):",
+        old="if not (math.isfinite((batch.weights * loss).mean()) and math.isfinite(together.sum())):",
         new="if batch is None:",
         beyond_verify="ordinary agents have finite losses",
+    ),
+    _of_networks(
+        "compiled.atoms",
+        name="mass on the highest atom is lost when compiled",
+        old="        if lower < last and lower == upper:\n            upper += one\n",
+        new="",
+        agent="Rainbow",
+    ),
+    _of_networks(
+        "atoms",
+        name="noise of all layers is drawn at once when compiled",
+        old="        part.normal_()  # normals that are drawn together are others\n",
+        new="        pass\n    drawn.normal_()\n",
+        agent="Rainbow",
+        beyond_verify=_TRIED,
+    ),
+    _of_networks(
+        "compiled.rows",
+        name="objects that are there are taken for absent ones when compiled",
+        old="< np.float32(0.5)",
+        new="< np.float32(1.5)",
+    ),
+    _of_networks(
+        "compiled.quantile_slopes",
+        name="large errors lose as much as small ones when compiled",
+        old="weight * (near if size <= one else far)",
+        new="weight * near",
+        beyond_verify=_TRIED,
     ),
     _of_networks(
         "forwards",

@@ -35,6 +35,7 @@ from patches.marinenav.step5_merge.compiled_networks.compiled import (
     product,
     quantile_slopes,
     row_sums,
+    rows,
     runner,
     sampling,
     turning,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 _SOURCES = (
     angles, arithmetic, atoms, coefficients, descent, encounters, looking, meeting, motion, noise, operations, product,
-    quantile_slopes, row_sums, runner, sampling, tables, torch_library, turning,
+    quantile_slopes, row_sums, rows, runner, sampling, tables, torch_library, turning,
 )  # fmt: skip
 """What compiled code is made of, constants included."""
 _PACKAGES = ("numba", "llvmlite", "numpy")
