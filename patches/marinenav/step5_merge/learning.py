@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from patches.marinenav.guards import Learners
     from patches.marinenav.observations import Observation
     from patches.settings import Settings
+
+
+MOST_ROWS: Final = 4096
+"""As many as compiled losses are tried with; torch may sum more of them by several threads."""
 
 
 def learning_for(agent: Any, learners: Learners, states: Observation) -> Any:
@@ -88,9 +92,10 @@ def compiled_networks(self: Any, parameters: list[Tensor], *seen: Tensor) -> Any
 
 
 def _is_ordinary(learners: Learners, states: Observation) -> bool:
-    """Whether all parameters are those of layers, in ordinary memory, and the agent's own all learn."""
+    """Whether a batch is not too large, all parameters are those of layers, in ordinary memory, and the agent's own all learn."""
     return (
-        all(map(_learns, learners.learning))
+        len(states.own) <= MOST_ROWS
+        and all(map(_learns, learners.learning))
         and have_only_layers(*learners.networks)
         and are_plain((*learners.everything, states.own))
     )

@@ -189,11 +189,12 @@ FAULTS = (
         agent="AC-IQN",
     ),
     _of_networks(
-        "learning",
+        "compiled.losses",
         name="the larger value of two critics counts when compiled",
-        old=".masked_fill_(one > other, 0)",
-        new=".masked_fill_(one < other, 0)",
+        old="_ZERO if one > other else",
+        new="_ZERO if one < other else",
         agent="SAC",
+        beyond_verify=_TRIED,
     ),
     _of_descent(
         "kernels",
@@ -267,6 +268,13 @@ FAULTS = (
         old="        part.normal_()  # normals that are drawn together are others\n",
         new="        pass\n    drawn.normal_()\n",
         agent="Rainbow",
+        beyond_verify=_TRIED,
+    ),
+    _of_networks(
+        "losses",
+        name="losses of values are cut where they are large when compiled",
+        old="return _compared(losses.smooth, values",
+        new="return _compared(losses.squared, values",
         beyond_verify=_TRIED,
     ),
     _of_networks(

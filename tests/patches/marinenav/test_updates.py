@@ -260,3 +260,14 @@ def test_batches_of_odd_sizes_draw_as_legacy_draws(size: int) -> None:
             agent = filled("SAC", BATCH_SIZE=size)
             found.append((learn(agent, 2), parameters(agent), torch.rand(1).item()))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("alpha", [1, np.float32(0.1), np.float64(0.1), torch.tensor(0.078)])
+def test_certainty_is_worth_whatever_somebody_says(alpha: Any) -> None:
+    found = []
+    for chosen in ("none", "all"):
+        with patches.applied(chosen, mode="exact"):
+            agent = filled("SAC")
+            agent.alpha = alpha
+            found.append((learn(agent, 2), parameters(agent)))
+    assert found[0] == found[1]

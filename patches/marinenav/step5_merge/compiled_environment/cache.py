@@ -32,6 +32,7 @@ from patches.marinenav.step5_merge.compiled_environment.compiled import (
 from patches.marinenav.step5_merge.compiled_environment.compiled import encounters as meeting
 from patches.marinenav.step5_merge.compiled_networks.compiled import (
     atoms,
+    losses,
     product,
     quantile_slopes,
     row_sums,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SOURCES = (
-    angles, arithmetic, atoms, coefficients, descent, encounters, looking, meeting, motion, noise, operations, product,
+    angles, arithmetic, atoms, coefficients, descent, encounters, looking, losses, meeting, motion, noise, operations, product,
     quantile_slopes, row_sums, rows, runner, sampling, tables, torch_library, turning,
 )  # fmt: skip
 """What compiled code is made of, constants included."""

@@ -9,7 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from patches.marinenav.step5_merge.compiled_networks.compiled import atoms, rows, runner, sampling
+from patches.marinenav.step5_merge.compiled_networks.compiled import (
+    atoms,
+    losses,
+    rows,
+    runner,
+    sampling,
+)
 from patches.marinenav.step5_merge.compiled_networks.compiled.quantile_slopes import quantile_slopes
 from patches.marinenav.step5_merge.compiled_networks.programs import Asked, Program, begins
 from patches.marinenav.step5_merge.compiled_networks.reference import Reference
@@ -28,6 +34,7 @@ ENTRIES: tuple[Any, ...] = (
     runner.run, runner.mix, quantile_slopes,
     sampling.draw, sampling.squash, sampling.log_probs, sampling.sample_slopes,
     atoms.spread_noise, atoms.project, rows.observe, rows.copy_columns,
+    losses.squared, losses.smooth, losses.lower_of_two,
 )  # fmt: skip
 """What is called from Python, and therefore cached."""
 

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import math
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor
-from torch.nn.functional import mse_loss, smooth_l1_loss
 
 from patches.marinenav import forwards
 from patches.marinenav.step5_merge import by_autograd
 from patches.marinenav.step5_merge.by_autograd import Heard
-from patches.marinenav.step5_merge.compiled_networks import atoms, kinds
+from patches.marinenav.step5_merge.compiled_networks import atoms, kinds, losses
 from patches.marinenav.step5_merge.compiled_networks.kernels import (
     LAST_INPUT,
     PARAMETERS,
@@ -42,12 +41,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-MOST_ROWS: Final = 4096
-"""As many as compiled losses are tried with; torch may sum more of them by several threads."""
-_MEAN: Final = 1
-"""Torch's number of losses that are means."""
-_mse_back: Any = torch.ops.aten.mse_loss_backward
-_smooth_l1_back: Any = torch.ops.aten.smooth_l1_loss_backward
 _log_softmax_back: Any = torch.ops.aten._log_softmax_backward_data  # noqa: SLF001  # no public name
 
 
@@ -57,6 +50,7 @@ class Learning:
     def __init__(self, networks: Forwards) -> None:
         self.networks = networks
         self._parameters_of = networks.parameters_of
+        self._lanes = networks.kernels.lanes
 
     @torch.no_grad()
     def critic_of_ac_iqn(
@@ -72,18 +66,11 @@ class Learning:
             inputs.actions(),
         )
         quantiles = answer.outputs[0].view(taus.shape[:2])
-        loss, slopes = self._compare(wanted, quantiles, taus)
+        loss, slopes = self.networks.kernels.quantile_slopes(wanted, quantiles, taus)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.critic_of_ac_iqn, agent, inputs, states, wanted)
         take(agent.critic_optimizer, answer.parameters, answer.slopes(slopes))
         return loss
-
-    def _compare(self, wanted: Tensor, quantiles: Tensor, taus: Tensor) -> tuple[Tensor, Tensor]:
-        """The quantile Huber loss with its slopes."""
-        loss, slopes = self.networks.kernels.quantile_slopes(wanted, quantiles, taus)
-        if len(quantiles) > MOST_ROWS:
-            loss = by_autograd.quantile_huber_loss(wanted, quantiles.unsqueeze(-1), taus)
-        return loss, slopes
 
     @torch.no_grad()
     def actor_of_ac_iqn(self, agent: Any, inputs: UpdateInputs, states: Observation) -> Tensor:
@@ -103,11 +90,10 @@ class Learning:
         critic = agent.policy_local.critic
         answer = self._learn(kinds.CRITIC, self._parameters_of(critic), states, inputs.actions())
         (values,) = answer.outputs
-        loss = smooth_l1_loss(values, wanted)
+        loss, slopes = losses.smooth(values, wanted, self._lanes)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.critic_of_ddpg, agent, inputs, states, wanted)
-        slopes = answer.slopes(_smooth_slopes(values, wanted))
-        take(agent.critic_optimizer, answer.parameters, slopes)
+        take(agent.critic_optimizer, answer.parameters, answer.slopes(slopes))
         return loss
 
     @torch.no_grad()
@@ -143,12 +129,12 @@ class Learning:
     ) -> tuple[Tensor, Tensor]:
         """Values of the actions that were taken; the losses of both critics."""
         answer = self._learn_both(agent, states, inputs.actions(), PARAMETERS)
-        first, second = (mse_loss(values, wanted) for values in answer.outputs)
+        (first, of_first), (second, of_second) = (
+            losses.squared(values, wanted, self._lanes) for values in answer.outputs
+        )
         if not (math.isfinite(first) and math.isfinite(second)):
             return _with_autograd(by_autograd.critics_of_sac, agent, inputs, states, wanted)
-        slopes = answer.slopes(
-            *(_mse_back(_one(), values, wanted, _MEAN) for values in answer.outputs)
-        )
+        slopes = answer.slopes(of_first, of_second)
         half = len(slopes) // 2
         take(agent.critic_1_optimizer, answer.parameters[:half], slopes[:half])
         take(agent.critic_2_optimizer, answer.parameters[half:], slopes[half:])
@@ -157,20 +143,21 @@ class Learning:
     @torch.no_grad()
     def actor_of_sac(self, agent: Any, inputs: UpdateInputs, states: Observation) -> Tensor:
         """Actions whose values are higher, and not too certain; the loss."""
+        if type(agent.alpha) is not float:  # torch knows others, too
+            return _with_autograd(by_autograd.actor_of_sac, agent, inputs, states)
         actor = agent.policy_local.actor
         decided = self._learn(kinds.SAMPLING_ACTOR, self._parameters_of(actor), states)
         mean, log_std = decided.outputs
         sampled = Sampled(actor, mean, log_std, inputs.normals[1])
         judged = self._learn_both(agent, states, sampled.actions, LAST_INPUT)
         first, second = judged.outputs
-        loss: Tensor = (agent.alpha * sampled.log_probs - torch.min(first, second)).mean()
+        loss, (of_first, of_second, of_log_probs) = losses.lower_of_two(
+            first, second, sampled.log_probs, agent.alpha, self._lanes
+        )
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.actor_of_sac, agent, inputs, states)
-        share = _shares(first, 1.0)
-        (of_actions,) = judged.slopes(
-            _of_smaller(-share, first, second), _of_smaller(-share, second, first)
-        )
-        slopes = sampled.slopes(of_actions, share * agent.alpha)
+        (of_actions,) = judged.slopes(of_first, of_second)
+        slopes = sampled.slopes(of_actions, of_log_probs)
         take(agent.actor_optimizer, decided.parameters, decided.slopes(*slopes))
         return loss
 
@@ -194,7 +181,7 @@ class Learning:
         everything = answer.outputs[0].view(*taus.shape[:2], -1)
         actions = inputs.action_indices().unsqueeze(-1).expand(*taus.shape[:2], 1)
         quantiles = everything.gather(2, actions)
-        loss, slopes = self._compare(wanted, quantiles.squeeze(2), taus)
+        loss, slopes = self.networks.kernels.quantile_slopes(wanted, quantiles.squeeze(2), taus)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.values_of_iqn, agent, inputs, states, wanted)
         chosen = torch.zeros_like(everything).scatter_add_(2, actions, slopes.unsqueeze(2))
@@ -210,10 +197,9 @@ class Learning:
         answer = self._learn(kinds.VALUES, self._parameters_of(network), states)
         (everything,) = answer.outputs
         values = everything.gather(1, actions)
-        loss = smooth_l1_loss(values, wanted)
+        loss, slopes = losses.smooth(values, wanted, self._lanes)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.values_of_dqn, agent, inputs, states, wanted)
-        slopes = _smooth_slopes(values, wanted)
         chosen = torch.zeros_like(everything).scatter_add_(1, actions, slopes)
         take(agent.optimizer, answer.parameters, answer.slopes(chosen))
         return loss
@@ -302,20 +288,6 @@ def _with_autograd(learn: Callable[..., _T], *arguments: Any) -> _T:
         return learn(*arguments)
 
 
-def _one() -> Tensor:
-    return torch.ones((), dtype=torch.float32, device="cpu")
-
-
 def _shares(values: Tensor, whole: float) -> Tensor:
     """What a mean passes back to each of its numbers."""
     return torch.full_like(values, whole) / values.numel()
-
-
-def _smooth_slopes(values: Tensor, wanted: Tensor) -> Tensor:
-    slopes: Tensor = _smooth_l1_back(_one(), values, wanted, _MEAN, 1.0)
-    return slopes
-
-
-def _of_smaller(slopes: Tensor, one: Tensor, other: Tensor) -> Tensor:
-    """What a minimum passes back to one of two: all if it is smaller, half if they are equal."""
-    return torch.where(one == other, slopes / 2, slopes).masked_fill_(one > other, 0)

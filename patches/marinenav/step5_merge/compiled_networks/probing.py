@@ -6,11 +6,12 @@ import math
 from typing import Final, NamedTuple
 
 import torch
+from torch.nn.functional import mse_loss, smooth_l1_loss
 
 from patches.marinenav import forwards
 from patches.marinenav.batches import NUM_TAU
 from patches.marinenav.step5_merge import by_autograd
-from patches.marinenav.step5_merge.compiled_networks import kinds
+from patches.marinenav.step5_merge.compiled_networks import kinds, losses
 from patches.marinenav.step5_merge.compiled_networks.compiled import product
 from patches.marinenav.step5_merge.compiled_networks.forwards import Forwards
 from patches.marinenav.step5_merge.compiled_networks.kernels import (
@@ -20,9 +21,9 @@ from patches.marinenav.step5_merge.compiled_networks.kernels import (
     Kernels,
     Sizes,
 )
-from patches.marinenav.step5_merge.compiled_networks.learning import MOST_ROWS
 from patches.marinenav.step5_merge.compiled_networks.programs import Program
 from patches.marinenav.step5_merge.compiled_networks.sampling import Sampled
+from patches.marinenav.step5_merge.learning import MOST_ROWS
 
 _LANES: Final = (8, 16, 4)
 """Of vectors with 256, 512 and 128 bits."""
@@ -37,6 +38,7 @@ _TRIED: Final = (
 )
 """More is tried when it is first needed."""
 _BATCHES: Final = (1, 7, 32, 64, 100, MOST_ROWS)
+_ALPHA: Final = 0.078
 _SAMPLES: Final = "it samples otherwise than torch"
 
 
@@ -47,7 +49,7 @@ def try_kernels() -> tuple[Forwards | None, str]:
         return None, problem
     for lanes in _LANES:
         kernels = Kernels(lanes)
-        if networks_agree(kernels) and slopes_agree(kernels) and mixtures_agree(kernels):
+        if all(agree(kernels) for agree in _AGREEMENTS):
             return (Forwards(kernels), "") if samples_agree() else (None, _SAMPLES)
     return None, "its networks round otherwise than torch's"
 
@@ -87,6 +89,37 @@ def mixtures_agree(kernels: Kernels) -> bool:
     return torch.equal(found, mean + deviation * noise)
 
 
+def losses_agree(kernels: Kernels) -> bool:
+    """Whether losses of values and their slopes are those that autograd finds."""
+    return all(_losses_agree(kernels.lanes, batch) for batch in _BATCHES)
+
+
+def _losses_agree(lanes: int, batch: int) -> bool:
+    random = torch.Generator().manual_seed(0)
+    values, others, logarithms = torch.randn(
+        3, batch, 1, generator=random, device="cpu", dtype=torch.float32
+    )
+    others[::3] = values[::3]
+    with torch.enable_grad():
+        leaves = [each.clone().requires_grad_() for each in (values, others, logarithms)]
+        first, second, certain = leaves
+        wanted = (
+            (mse_loss(first, others), [first]),
+            (smooth_l1_loss(first, others), [first]),
+            ((_ALPHA * certain - torch.min(first, second)).mean(), leaves),
+        )
+    found = (
+        losses.squared(values, others, lanes),
+        losses.smooth(values, others, lanes),
+        losses.lower_of_two(values, others, logarithms, _ALPHA, lanes),
+    )
+    return all(
+        torch.equal(ours, loss.detach())
+        and torch.equal(slopes.view(-1), torch.cat(torch.autograd.grad(loss, given)).view(-1))
+        for (ours, slopes), (loss, given) in zip(found, wanted, strict=True)
+    )
+
+
 def samples_agree() -> bool:
     """Whether what SAC samples, its log-probabilities and their slopes are torch's."""
     random = torch.Generator().manual_seed(0)
@@ -102,6 +135,9 @@ def samples_agree() -> bool:
     found = Sampled(actor, mean, log_std, normals)
     ours = found.actions, found.log_probs, *found.slopes(of_actions, shares)
     return all(torch.equal(one, other) for one, other in zip(ours, (*wanted, *slopes), strict=True))
+
+
+_AGREEMENTS: Final = networks_agree, slopes_agree, losses_agree, mixtures_agree
 
 
 class _Actor(NamedTuple):
