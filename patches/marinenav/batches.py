@@ -99,7 +99,7 @@ def draw_inputs(agent: Any, notes: Notes, *, fractions: int = 0, normals: int = 
         rows, sees_any, sent = _from_device(agent, notes, memory, key, noise)
     else:
         rows, sees_any, sent = _from_lists(notes, memory, key, noise)
-    return UpdateInputs(rows, sees_any, tuple(sent["fractions"]), tuple(sent["normals"]))
+    return UpdateInputs(rows, sees_any, sent["fractions"].unbind(), sent["normals"].unbind())
 
 
 def _from_device(
@@ -146,5 +146,5 @@ def _draw_noise(views: Views) -> None:
     fractions = views.host["fractions"]
     if fractions.numel():
         torch.rand(fractions.shape, out=fractions)
-    for normals in views.host["normals"]:
+    for normals in views.host["normals"].unbind():
         normals.normal_()

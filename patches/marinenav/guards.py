@@ -157,8 +157,9 @@ def _optimizers_own(agent: Any, networks: list[list[Any]], known: set[int]) -> b
         optimizer = getattr(agent, name)
         if not is_own_work(optimizer, _OF_OPTIMIZERS):
             return False
-        optimized = {id(each) for group in optimizer.param_groups for each in group["params"]}
-        if not optimized.isdisjoint(known) and optimized != set(map(id, parameters)):
+        optimized = [id(each) for group in optimizer.param_groups for each in group["params"]]
+        own = list(map(id, parameters))
+        if optimized != own and not known.isdisjoint(optimized) and set(optimized) != set(own):
             return False
     return True
 

@@ -271,6 +271,12 @@ FAULTS = (
         beyond_verify=_TRIED,
     ),
     _of_networks(
+        "compiled.rows",
+        name="episodes go on after their end when compiled",
+        old="rest = np.float32(1.0) - rows[row, column + 1]",
+        new="rest = np.float32(1.0)",
+    ),
+    _of_networks(
         "losses",
         name="losses of values are cut where they are large when compiled",
         old="return _compared(losses.smooth, values",

@@ -37,7 +37,7 @@ FAULTS = (
     Fault(
         name="normals of all forwards drawn at once",
         module="marinenav.batches",
-        old='    for normals in views.host["normals"]:\n        normals.normal_()',
+        old='    for normals in views.host["normals"].unbind():\n        normals.normal_()',
         new='    if views.host["normals"].numel():\n        views.host["normals"].normal_()',
         agent="SAC",
     ),

@@ -1,6 +1,6 @@
-"""Rows of a batch, taken apart by compiled code into memory that is there already.
+"""Rows of a batch, taken apart by compiled code into memory that is there already, and what they say of values.
 
-Replaces: observations.observation_of, UpdateInputs.actions
+Replaces: observations.observation_of, UpdateInputs.actions and action_indices, rewards plus what follows
 Removes:  a dozen small operations, with memory of their own
 Keeps:    every number; what an update makes of it is its own, so the next one may write over it
 """
@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from patches.marinenav.batches import Pieces
 from patches.marinenav.observations import Observation
 from patches.marinenav.rows import ACTION, OBJECT, OBJECTS, OWN, REWARD, SEEN, STATE
-from patches.marinenav.step5_merge.compiled_networks.compiled.rows import copy_columns, observe
+from patches.marinenav.step5_merge.compiled_networks.compiled.rows import (
+    copy_columns,
+    earn,
+    observe,
+    pick,
+    put,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -49,6 +56,26 @@ def _observed(
     room: _Room = notes.kept((name, count), lambda: _Room(count))
     observe(rows, first, column, *room.arrays)
     return room.seen
+
+
+def earned(rows: Tensor, values: Tensor, gamma: float, *, rest_first: bool) -> Tensor:
+    """Rewards of rows plus what the values ``[B, M]`` that follow are worth."""
+    found = torch.empty_like(values)
+    earn(rows.numpy(), REWARD, values.numpy(), np.float32(gamma), rest_first, found.numpy())
+    return found
+
+
+def picked(rows: Tensor, values: Tensor) -> Tensor | None:
+    """Values ``[B, M, actions]`` of the actions that rows tell of, ``[B, M]``; None if there are no such actions."""
+    found = values.new_empty(values.shape[:2])
+    return found if pick(rows.numpy(), ACTION, values.numpy(), found.numpy()) else None
+
+
+def put_back(rows: Tensor, slopes: Tensor, values: Tensor) -> Tensor:
+    """Slopes of values for those of the picked ones."""
+    found = torch.empty_like(values)
+    put(rows.numpy(), ACTION, slopes.numpy(), found.numpy())
+    return found
 
 
 class _Actions:

@@ -59,6 +59,7 @@ class Forwards:
 
     take_apart = staticmethod(apart.take_apart)
     take_states_apart = staticmethod(apart.take_states_apart)
+    earned = staticmethod(apart.earned)
 
     def parameters_of(self, network: Any) -> list[Tensor]:
         """The parameters of a network in their order."""

@@ -34,6 +34,7 @@ ENTRIES: tuple[Any, ...] = (
     runner.run, runner.mix, quantile_slopes,
     sampling.draw, sampling.squash, sampling.log_probs, sampling.sample_slopes,
     atoms.spread_noise, atoms.project, rows.observe, rows.copy_columns,
+    rows.pick, rows.put, rows.earn,
     losses.squared, losses.smooth, losses.lower_of_two,
 )  # fmt: skip
 """What is called from Python, and therefore cached."""

@@ -19,7 +19,7 @@ from torch import Tensor
 from patches.marinenav import forwards
 from patches.marinenav.step5_merge import by_autograd
 from patches.marinenav.step5_merge.by_autograd import Heard
-from patches.marinenav.step5_merge.compiled_networks import atoms, kinds, losses
+from patches.marinenav.step5_merge.compiled_networks import apart, atoms, kinds, losses
 from patches.marinenav.step5_merge.compiled_networks.kernels import (
     LAST_INPUT,
     PARAMETERS,
@@ -179,12 +179,13 @@ class Learning:
             forwards.cosines(network, taus),
         )
         everything = answer.outputs[0].view(*taus.shape[:2], -1)
-        actions = inputs.action_indices().unsqueeze(-1).expand(*taus.shape[:2], 1)
-        quantiles = everything.gather(2, actions)
-        loss, slopes = self.networks.kernels.quantile_slopes(wanted, quantiles.squeeze(2), taus)
+        quantiles = apart.picked(inputs.rows, everything)
+        if quantiles is None:
+            return _with_autograd(by_autograd.values_of_iqn, agent, inputs, states, wanted)
+        loss, slopes = self.networks.kernels.quantile_slopes(wanted, quantiles, taus)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.values_of_iqn, agent, inputs, states, wanted)
-        chosen = torch.zeros_like(everything).scatter_add_(2, actions, slopes.unsqueeze(2))
+        chosen = apart.put_back(inputs.rows, slopes, everything)
         take(agent.optimizer, answer.parameters, answer.slopes(chosen))
         return loss
 
@@ -193,14 +194,15 @@ class Learning:
         self, agent: Any, inputs: UpdateInputs, states: Observation, wanted: Tensor
     ) -> Tensor:
         """Values of the actions that were taken; the loss."""
-        network, actions = agent.policy_local, inputs.action_indices()
-        answer = self._learn(kinds.VALUES, self._parameters_of(network), states)
-        (everything,) = answer.outputs
-        values = everything.gather(1, actions)
+        answer = self._learn(kinds.VALUES, self._parameters_of(agent.policy_local), states)
+        everything = answer.outputs[0].unsqueeze(1)
+        values = apart.picked(inputs.rows, everything)
+        if values is None:
+            return _with_autograd(by_autograd.values_of_dqn, agent, inputs, states, wanted)
         loss, slopes = losses.smooth(values, wanted, self._lanes)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.values_of_dqn, agent, inputs, states, wanted)
-        chosen = torch.zeros_like(everything).scatter_add_(1, actions, slopes)
+        chosen = apart.put_back(inputs.rows, slopes, everything)
         take(agent.optimizer, answer.parameters, answer.slopes(chosen))
         return loss
 

@@ -31,12 +31,12 @@ def _compared(compare: Any, values: Tensor, wanted: Tensor, lanes: int) -> tuple
 
 def lower_of_two(
     first: Tensor, second: Tensor, log_probs: Tensor, alpha: float, lanes: int
-) -> tuple[Tensor, Tensor]:
-    """What SAC's actor lowers, and how it changes with both values and the log-probabilities, ``[3, B, 1]``."""
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """What SAC's actor lowers, and how it changes with both values and the log-probabilities, ``[B, 1]``."""
     slopes, loss = first.new_empty((3, *first.shape)), _number()
     given = map(_line, (first, second, log_probs))
     losses.lower_of_two(*given, np.float32(alpha), lanes, slopes.view(3, -1).numpy(), _line(loss))
-    return loss, slopes
+    return loss, slopes.unbind()
 
 
 def _line(tensor: Tensor) -> Any:
