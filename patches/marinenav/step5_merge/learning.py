@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from patches.marinenav.agents import Notes
     from patches.marinenav.batches import UpdateInputs
+    from patches.marinenav.drawn_batches import Drawn
     from patches.marinenav.guards import Learners
     from patches.marinenav.observations import Observation
     from patches.settings import Settings
@@ -58,6 +59,24 @@ def states_apart(notes: Notes, rows: Tensor) -> tuple[Observation, Observation]:
         )
     states, next_states = compiled.take_states_apart(notes, rows)
     return states, next_states
+
+
+def draw_by_priority(memory: Any, batch_size: int) -> Drawn:
+    """A batch of a prioritised memory, drawn by compiled code where there is some."""
+    compiled = loading.kernels(loading.NETWORKS)
+    drawn: Drawn = (
+        memory.draw(batch_size) if compiled is None else compiled.draw(memory, batch_size)
+    )
+    return drawn
+
+
+def set_priorities(memory: Any, indices: Any, losses: Any) -> None:
+    """Tell a prioritised memory the losses of transitions."""
+    compiled = loading.kernels(loading.NETWORKS)
+    if compiled is None:
+        memory.update_priorities(indices, losses)
+    else:
+        compiled.update_priorities(memory, indices, losses)
 
 
 def _compiled_for(rows: Tensor) -> Any:

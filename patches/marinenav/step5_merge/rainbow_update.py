@@ -20,7 +20,12 @@ from patches.blocks.staging import Segment
 from patches.marinenav import forwards
 from patches.marinenav.agents import waiting_rows
 from patches.marinenav.rows import OBJECTS, OWN, SEEN
-from patches.marinenav.step5_merge.learning import learning_for, states_apart
+from patches.marinenav.step5_merge.learning import (
+    draw_by_priority,
+    learning_for,
+    set_priorities,
+    states_apart,
+)
 
 if TYPE_CHECKING:
     from patches.marinenav.agents import Notes
@@ -49,7 +54,8 @@ def train_rainbow(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor,
     heard = learning.hear_rainbow(agent, batch)
     projected = _wanted(learning, agent, notes, batch, rows, heard.weights)
     loss = learning.atoms_of_rainbow(agent, batch, rows, projected, heard)
-    agent.memory.update_priorities(batch.tree_indices, notes.reads.read(loss.detach()).numpy())
+    losses = notes.reads.read(loss.detach()).numpy()
+    set_priorities(agent.memory, batch.tree_indices, losses)
     return (loss,)
 
 
@@ -77,7 +83,7 @@ def sample(agent: Any, notes: Notes) -> Sampled:
     memory = agent.memory
     if not isinstance(agent.memory, DeviceReplay):
         return _sample_legacy(agent, notes)
-    drawn = memory.draw(agent.BATCH_SIZE)
+    drawn = draw_by_priority(memory, agent.BATCH_SIZE)
     pending = waiting_rows(agent)
     views = notes.update.open(
         (agent.BATCH_SIZE, memory.n, pending.shape),

@@ -271,6 +271,13 @@ FAULTS = (
         beyond_verify=_TRIED,
     ),
     _of_networks(
+        "compiled.priorities",
+        name="windows reach into another episode when compiled",
+        old="is_blank = is_blank or (step > 0 and timesteps[place] == 0)",
+        new="is_blank = False",
+        agent="Rainbow",
+    ),
+    _of_networks(
         "compiled.rows",
         name="episodes go on after their end when compiled",
         old="rest = np.float32(1.0) - rows[row, column + 1]",

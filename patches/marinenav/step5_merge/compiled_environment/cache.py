@@ -33,6 +33,7 @@ from patches.marinenav.step5_merge.compiled_environment.compiled import encounte
 from patches.marinenav.step5_merge.compiled_networks.compiled import (
     atoms,
     losses,
+    priorities,
     product,
     quantile_slopes,
     row_sums,
@@ -48,7 +49,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SOURCES = (
-    angles, arithmetic, atoms, coefficients, descent, encounters, looking, losses, meeting, motion, noise, operations, product,
+    angles, arithmetic, atoms, coefficients, descent, encounters, looking, losses, meeting, motion, noise, operations, priorities,
+    product,
     quantile_slopes, row_sums, rows, runner, sampling, tables, torch_library, turning,
 )  # fmt: skip
 """What compiled code is made of, constants included."""

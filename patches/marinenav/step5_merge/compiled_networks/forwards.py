@@ -16,7 +16,7 @@ from patches.blocks.companion import find_companion
 from patches.blocks.row_products import MOST_GROUPS
 from patches.marinenav import forwards
 from patches.marinenav.circumstances import are_plain
-from patches.marinenav.step5_merge.compiled_networks import apart, kinds
+from patches.marinenav.step5_merge.compiled_networks import apart, kinds, priorities
 from patches.marinenav.step5_merge.compiled_networks.kernels import Kernels, Sizes, seen_by
 from patches.marinenav.step5_merge.compiled_networks.learning import Learning
 from patches.marinenav.step5_merge.compiled_networks.sampling import Sampled
@@ -60,6 +60,8 @@ class Forwards:
     take_apart = staticmethod(apart.take_apart)
     take_states_apart = staticmethod(apart.take_states_apart)
     earned = staticmethod(apart.earned)
+    draw = staticmethod(priorities.draw)
+    update_priorities = staticmethod(priorities.update_priorities)
 
     def parameters_of(self, network: Any) -> list[Tensor]:
         """The parameters of a network in their order."""

@@ -12,6 +12,7 @@ from torch import Tensor
 from patches.marinenav.step5_merge.compiled_networks.compiled import (
     atoms,
     losses,
+    priorities,
     rows,
     runner,
     sampling,
@@ -35,6 +36,7 @@ ENTRIES: tuple[Any, ...] = (
     sampling.draw, sampling.squash, sampling.log_probs, sampling.sample_slopes,
     atoms.spread_noise, atoms.project, rows.observe, rows.copy_columns,
     rows.pick, rows.put, rows.earn,
+    priorities.find, priorities.are_valid, priorities.look_ahead, priorities.update,
     losses.squared, losses.smooth, losses.lower_of_two,
 )  # fmt: skip
 """What is called from Python, and therefore cached."""
