@@ -75,11 +75,15 @@ class Notes:
 
     def scratch(self, key: Any, shape: tuple[int, ...]) -> Any:
         """A float32 array of the host, made once per key if buffers are to be reused."""
-        if not self.settings.has(3):
-            return np.empty(shape, dtype=np.float32)
-        if key not in self.arrays:
-            self.arrays[key] = np.empty(shape, dtype=np.float32)
-        return self.arrays[key]
+        return self.kept(key, lambda: np.empty(shape, dtype=np.float32))
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Memory that is written anew for each use, made once per key if buffers are to be reused."""
+        found = self.arrays.get(key) if self.settings.has(3) else None
+        if found is None:
+            with torch.inference_mode(mode=False):  # it may be used outside of it later
+                found = self.arrays[key] = make()
+        return found
 
 
 def notes_of(agent: Any) -> Notes | None:

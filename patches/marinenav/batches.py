@@ -30,6 +30,14 @@ NUM_TAU = 8
 Noise = Callable[[], list[Segment]]
 
 
+class Pieces(NamedTuple):
+    """Rows that were taken apart, in memory that the next update writes to."""
+
+    states: Observation
+    next_states: Observation
+    actions: Tensor
+
+
 class UpdateInputs(NamedTuple):
     """A batch of uniform replay on the device, with the noise of the update."""
 
@@ -41,17 +49,25 @@ class UpdateInputs(NamedTuple):
     """``[B, 8, 1]`` for each forward that wants some."""
     normals: tuple[Tensor, ...]
     """``[B, 2]`` for each forward that wants some."""
+    pieces: Pieces | None = None
+    """What the rows are made of, if somebody took them apart already."""
 
     def states(self) -> Observation:
         """What the robots saw."""
+        if self.pieces is not None and self.sees_any:
+            return self.pieces.states
         return observation_of(self.rows[:, :STATE], self.sees_any)
 
     def next_states(self) -> Observation:
         """What they saw next; without gradients, nothing at all and all masked give the same bits."""
+        if self.pieces is not None:
+            return self.pieces.next_states
         return observation_of(self.rows[:, STATE:ACTION], has_objects=True)
 
     def actions(self) -> Tensor:
         """Real-valued actions ``[B, 2]``."""
+        if self.pieces is not None:
+            return self.pieces.actions
         return self.rows[:, ACTION:REWARD].contiguous()
 
     def action_indices(self) -> Tensor:
@@ -83,7 +99,7 @@ def draw_inputs(agent: Any, notes: Notes, *, fractions: int = 0, normals: int = 
         rows, sees_any, sent = _from_device(agent, notes, memory, key, noise)
     else:
         rows, sees_any, sent = _from_lists(notes, memory, key, noise)
-    return UpdateInputs(rows, sees_any, tuple(sent["fractions"]), tuple(sent["normals"]))
+    return UpdateInputs(rows, sees_any, sent["fractions"].unbind(), sent["normals"].unbind())
 
 
 def _from_device(
@@ -130,5 +146,5 @@ def _draw_noise(views: Views) -> None:
     fractions = views.host["fractions"]
     if fractions.numel():
         torch.rand(fractions.shape, out=fractions)
-    for normals in views.host["normals"]:
+    for normals in views.host["normals"].unbind():
         normals.normal_()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import torch
@@ -34,12 +35,17 @@ def are_plain(tensors: Iterable[Tensor]) -> bool:
     """Return whether tensors are ordinary memory of the host, and nobody listens to what is done with them."""
     if torch._C._len_torch_dispatch_stack():  # noqa: SLF001  # no public name
         return False
-    for each in tensors:  # a generator would take twice as long
-        if type(each) not in _ORDINARY or not each.is_cpu:
-            return False
-        if each.dtype is not torch.float32 or not each.is_contiguous():
-            return False
-    return True
+    found = tuple(tensors)
+    # Attribute by attribute, by functions written in C: half of what a loop takes.
+    return (
+        _ORDINARY.issuperset(map(type, found))
+        and all(map(_is_on_the_host, found))
+        and _SINGLE.issuperset(map(_dtype_of, found))
+        and all(map(Tensor.is_contiguous, found))
+    )
 
 
 _ORDINARY = frozenset({Tensor, torch.nn.Parameter})
+_SINGLE = frozenset({torch.float32})
+_is_on_the_host = attrgetter("is_cpu")
+_dtype_of = attrgetter("dtype")

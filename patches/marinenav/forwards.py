@@ -238,8 +238,13 @@ def noisy_parts(network: Any) -> tuple[list[Tensor], list[Tensor], list[Tensor]]
     return (
         [part for own in parameters for part in (own["weight_mu"], own["bias_mu"])],
         [part for own in parameters for part in (own["weight_sigma"], own["bias_sigma"])],
-        [part for layer in layers for part in (layer.weight_epsilon, layer.bias_epsilon)],
+        [_noise(layer, name) for layer in layers for name in ("weight_epsilon", "bias_epsilon")],
     )
+
+
+def _noise(layer: Any, name: str) -> Tensor:
+    found: Tensor | None = layer._buffers.get(name)  # noqa: SLF001  # a third of the cost of asking the module
+    return getattr(layer, name) if found is None else found
 
 
 def as_weights(parts: Sequence[Tensor]) -> Weights:
@@ -264,6 +269,13 @@ def atoms(network: Any, seen: Observation, weights: Weights) -> Tensor:
 def atom_probs(network: Any, seen: Observation, weights: Weights) -> Tensor:
     """Probabilities of Rainbow's atoms, ``[B, 25, 51]``."""
     return softmax(atoms(network, seen, weights), dim=2)
+
+
+def atom_probs_of(
+    network: Any, seen: Observation, weights: Weights, rows: Tensor, actions: Tensor
+) -> Tensor:
+    """Probabilities of the atoms of one action per row, ``[B, 51]``."""
+    return softmax(atoms(network, seen, weights)[rows, actions], dim=1)
 
 
 def atom_log_probs(network: Any, seen: Observation, weights: Weights) -> Tensor:

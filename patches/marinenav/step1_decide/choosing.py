@@ -15,23 +15,20 @@ if TYPE_CHECKING:
     from patches.marinenav.agents import Notes
 
 
-def networks_for(agent: Any, notes: Notes, *seen: Tensor) -> Any:
+def networks_for(agent: Any, notes: Notes, parameters: list[Any], *seen: Tensor) -> Any:
     """How networks are asked: by `forwards`, or by compiled functions of the same names.
 
     Args:
         agent: Whose networks.
         notes: Of the agent.
+        parameters: Of the network that acts.
         seen: Tensors of an observation that come from elsewhere, and may be of any kind.
     """
     find = getattr(agent, "compiled_networks", None)  # only with step 5
     if find is None or notes.settings.extras or notes.device.type != "cpu":
         return forwards
-    compiled = find(*seen)
-    if compiled is None:
-        return forwards
-    if notes.settings.is_exact:
-        return compiled.exactly()
-    return compiled.freely() if notes.settings.is_free else compiled
+    compiled = find(parameters, *seen)
+    return forwards if compiled is None else compiled
 
 
 def asks_one_by_one(notes: Notes, networks: Any) -> bool:

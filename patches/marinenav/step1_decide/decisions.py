@@ -19,7 +19,7 @@ from torch import Tensor
 
 from patches.blocks.staging import Segment, Views
 from patches.marinenav.agents import Notes, notes_of, waiting_rows
-from patches.marinenav.guards import decides_as_legacy
+from patches.marinenav.guards import parameters_to_act
 from patches.marinenav.observations import Observation, joined
 from patches.marinenav.rows import OBJECT, OBJECTS, OWN, SEEN, STATE, state_rows
 from patches.marinenav.step1_decide.choosing import asks_one_by_one, choose, networks_for
@@ -53,13 +53,14 @@ def act_batch(
 ) -> list[Any]:
     """One action per state, each as the agent's act method would have answered in turn."""
     notes = notes_of(agent)
-    if notes is None or not states or not decides_as_legacy(agent):
+    parameters = parameters_to_act(agent) if notes is not None and states else None
+    if notes is None or parameters is None:
         options: dict[str, Any] = {"eps": eps, "use_eval": use_eval}
         if agent.agent_type in {"AC-IQN", "IQN"}:
             options["cvar"] = cvar
         return [agent.kind.act(agent, state, **options) for state in states]
     draws = Draws(agent, len(states), eps, action_choices(agent, notes))
-    inputs = upload_decision(agent, notes, states, draws)
+    inputs = upload_decision(agent, notes, states, draws, parameters)
     actions: list[Any] = [draws.random_actions.get(robot) for robot in range(len(states))]
     if draws.greedy:
         with torch.no_grad():
@@ -81,11 +82,13 @@ def _is_training(module: Any) -> bool:
     return module.training and all(map(_is_training, module._modules.values()))  # noqa: SLF001
 
 
-def upload_decision(agent: Any, notes: Notes, states: Sequence[Any], draws: Draws) -> Decision:
+def upload_decision(
+    agent: Any, notes: Notes, states: Sequence[Any], draws: Draws, parameters: list[Any]
+) -> Decision:
     """Send states, noise and transitions that wait for a place in replay to the device at once."""
     count = len(states)
     pending = waiting_rows(agent)
-    networks = networks_for(agent, notes)
+    networks = networks_for(agent, notes, parameters)
     one_by_one = asks_one_by_one(notes, networks)
     views = notes.decision.open(
         (count, one_by_one, pending.shape),

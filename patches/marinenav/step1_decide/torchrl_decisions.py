@@ -16,7 +16,7 @@ from torch import Tensor
 from legacy_marinenav.torchrl_gpu.policy_wrapper import PolicyWrapper
 from patches.blocks.staging import Segment
 from patches.marinenav.agents import Notes, notes_of, waiting_rows
-from patches.marinenav.guards import decides_as_legacy
+from patches.marinenav.guards import parameters_to_act
 from patches.marinenav.observations import Observation, joined
 from patches.marinenav.rows import OBJECT, OBJECTS
 from patches.marinenav.step1_decide.choosing import asks_one_by_one, choose, networks_for
@@ -75,7 +75,9 @@ def forward(self: Any, tensordict: Any) -> Any:
     notes = notes_of(agent)
     waiting = getattr(tensordict, "waiting_step", None)
     device = tensordict["self_state"].device if waiting is None else tensordict.wanted_device
-    if notes is None or device.type != notes.device.type or not decides_as_legacy(agent):
+    is_here = notes is not None and device.type == notes.device.type
+    parameters = parameters_to_act(agent) if is_here else None
+    if notes is None or parameters is None:
         return _legacy_forward(self, tensordict)
     eps, use_eval = (self.epsilon, False) if self.training_mode else (0.0, True)
     count = len(tensordict["self_state"] if waiting is None else waiting.rows)
@@ -84,7 +86,7 @@ def forward(self: Any, tensordict: Any) -> Any:
     if waiting is not None:
         tensordict.fill(sent)
     seen = (tensordict[name] for name in ("self_state", "objects_state", "objects_mask"))
-    networks = networks_for(agent, notes, *seen)
+    networks = networks_for(agent, notes, parameters, *seen)
     one_by_one = asks_one_by_one(notes, networks)
     inputs = RowInputs(tensordict, sent, notes.settings, networks, one_by_one=one_by_one)
     with torch.no_grad():

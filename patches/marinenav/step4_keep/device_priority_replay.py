@@ -8,7 +8,7 @@ Keeps:    the draws (all of a batch again until it is valid), the tree's float32
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,38 +19,11 @@ from legacy_marinenav.policy.replay_memory_rainbow import (
 )
 from patches.blocks.device_replay import DeviceReplay
 from patches.blocks.ring import Ring, Storage
-from patches.blocks.staging import Segment, Slab
+from patches.blocks.staging import Slab
+from patches.marinenav.drawn_batches import Drawn
 from patches.marinenav.observations import as_tensors
 from patches.marinenav.rows import OBJECT, OBJECTS, OWN, SEEN, STATE, state_rows
 from patches.marinenav.step4_keep.priority_tree import PriorityTree
-
-
-class Drawn(NamedTuple):
-    """A batch as the host knows it; states are still places in the ring."""
-
-    tree_indices: Any
-    slots: Any
-    """Places of the states, then of the next states; a blank one is the row behind the ring."""
-    actions: Any
-    rewards: Any
-    """``[B, n]``."""
-    nonterminals: Any
-    weights: Any
-
-    def sections(self) -> tuple[Segment, ...]:
-        """What the device needs to know."""
-        return (
-            Segment("slots", self.slots.shape, torch.int64),
-            Segment("actions", self.actions.shape, torch.int64),
-            Segment("rewards", self.rewards.shape),
-            Segment("nonterminals", self.nonterminals.shape),
-            Segment("weights", self.weights.shape),
-        )
-
-    def write(self, arrays: dict[str, Any]) -> None:
-        """Fill the sections."""
-        for name in ("slots", "actions", "rewards", "nonterminals", "weights"):
-            arrays[name][:] = getattr(self, name)
 
 
 class DeviceReplayMemory(DeviceReplay, ReplayMemory):

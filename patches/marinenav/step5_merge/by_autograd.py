@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.nn.functional import mse_loss, smooth_l1_loss
 
-from patches.marinenav import forwards
+from patches.marinenav import forwards, projection
 from patches.marinenav.step5_merge.descent import descend
 
 if TYPE_CHECKING:
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 networks = forwards
 """How networks are asked where nothing is learned."""
+project = projection.project
+
+
+def renew_noise(network: Any) -> None:
+    """Draw new noise for all noisy layers of Rainbow's network."""
+    network.reset_noise()
 
 
 def critic_of_ac_iqn(
@@ -126,7 +132,8 @@ class Heard(NamedTuple):
     """What Rainbow's network says about the states of a batch, with what it takes to learn from it."""
 
     weights: forwards.Weights
-    log_probs: Tensor
+    atoms: Tensor
+    """Logarithms of their probabilities; to compiled code, what is to become those."""
     answer: Any = None
 
 
@@ -141,7 +148,7 @@ def atoms_of_rainbow(
     agent: Any, batch: Sampled, rows: Tensor, wanted: Tensor, heard: Heard
 ) -> Tensor:
     """Probabilities of the actions that were taken; the loss of each sample."""
-    loss = -torch.sum(wanted * heard.log_probs[rows, batch.actions], 1)
+    loss = -torch.sum(wanted * heard.atoms[rows, batch.actions], 1)
     weighted = (batch.weights * loss).mean()
     descend(weighted, agent.policy_local, agent.optimizer, clears_network=True)
     return loss

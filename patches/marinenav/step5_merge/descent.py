@@ -177,18 +177,15 @@ def _is_plain_adam_of(optimizer: Any, parameters: list[Tensor]) -> bool:
 
 
 @torch.no_grad()
-def soft_update(agent: Any) -> None:
-    """Move the target's parameters towards the local ones by TAU; buffers stay as they are."""
-    kind = agent.kind
-    targets = [p for net in kind.networks_of(agent.policy_target) for p in parameters_of(net)]
-    locals_ = [p for net in kind.networks_of(agent.policy_local) for p in parameters_of(net)]
+def soft_update(targets: list[Tensor], locals_: list[Tensor], part: float) -> None:
+    """Move the target's parameters towards the local ones by a part of the way; buffers stay as they are."""
     kernels = loading.kernels(loading.DESCENT)
     if (
         kernels is None
         or not are_plain((*targets, *locals_))
-        or not kernels.approach(targets, locals_, agent.TAU)
+        or not kernels.approach(targets, locals_, part)
     ):
-        approach(targets, locals_, agent.TAU)
+        approach(targets, locals_, part)
 
 
 def approach(targets: list[Tensor], locals_: list[Tensor], part: float) -> None:

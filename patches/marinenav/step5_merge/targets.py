@@ -20,9 +20,7 @@ def of_ac_iqn(networks: Any, agent: Any, inputs: UpdateInputs) -> Tensor:
     next_quantiles = networks.critic_quantiles(
         target.critic, next_states, inputs.fractions[0], next_actions
     )
-    rewards, dones = inputs.rewards().unsqueeze(-1), inputs.dones().unsqueeze(-1)
-    wanted: Tensor = rewards + agent.GAMMA * next_quantiles.unsqueeze(1) * (1.0 - dones)
-    return wanted
+    return _earned(networks, agent, inputs, next_quantiles).unsqueeze(1)
 
 
 @torch.no_grad()
@@ -31,8 +29,7 @@ def of_ddpg(networks: Any, agent: Any, inputs: UpdateInputs) -> Tensor:
     target, next_states = agent.policy_target, inputs.next_states()
     next_actions = networks.deterministic_actions(target.actor, next_states)
     next_values = networks.critic_values(target.critic, next_states, next_actions)
-    wanted: Tensor = inputs.rewards() + agent.GAMMA * next_values * (1.0 - inputs.dones())
-    return wanted
+    return _earned(networks, agent, inputs, next_values)
 
 
 @torch.no_grad()
@@ -45,8 +42,7 @@ def of_sac(networks: Any, agent: Any, inputs: UpdateInputs) -> Tensor:
     critics = target.critic_1, target.critic_2
     both = networks.both_critic_values(critics, next_states, next_actions)
     next_values = torch.min(*both) - agent.alpha * next_log_probs
-    wanted: Tensor = inputs.rewards() + agent.GAMMA * next_values * (1.0 - inputs.dones())
-    return wanted
+    return _earned(networks, agent, inputs, next_values)
 
 
 @torch.no_grad()
@@ -55,10 +51,7 @@ def of_iqn(networks: Any, agent: Any, inputs: UpdateInputs) -> Tensor:
     next_quantiles = networks.all_quantiles(
         agent.policy_target, inputs.next_states(), inputs.fractions[0]
     )
-    next_quantiles = next_quantiles.max(2)[0].unsqueeze(1)
-    rewards, dones = inputs.rewards().unsqueeze(-1), inputs.dones().unsqueeze(-1)
-    wanted: Tensor = rewards + agent.GAMMA * next_quantiles * (1.0 - dones)
-    return wanted
+    return _earned(networks, agent, inputs, next_quantiles.max(2)[0]).unsqueeze(1)
 
 
 @torch.no_grad()
@@ -66,5 +59,17 @@ def of_dqn(networks: Any, agent: Any, inputs: UpdateInputs) -> Tensor:
     """Values ``[B, 1]``."""
     next_values = networks.action_values(agent.policy_target, inputs.next_states())
     next_values = next_values.max(dim=1, keepdim=True)[0]
-    wanted: Tensor = inputs.rewards() + (1.0 - inputs.dones()) * agent.GAMMA * next_values
-    return wanted
+    return _earned(networks, agent, inputs, next_values, rest_first=True)
+
+
+def _earned(
+    networks: Any, agent: Any, inputs: UpdateInputs, values: Tensor, *, rest_first: bool = False
+) -> Tensor:
+    """Rewards plus what the values ``[B, M]`` that follow are worth, if anything follows."""
+    earn = getattr(networks, "earned", None)  # only compiled ones
+    if earn is not None and type(agent.GAMMA) is float:  # torch knows others, too
+        earned: Tensor = earn(inputs.rows, values, agent.GAMMA, rest_first=rest_first)
+        return earned
+    rest = 1.0 - inputs.dones()
+    later: Tensor = rest * agent.GAMMA * values if rest_first else agent.GAMMA * values * rest
+    return inputs.rewards() + later

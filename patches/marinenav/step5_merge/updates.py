@@ -16,9 +16,9 @@ from legacy_marinenav.policy.agent import Agent
 from patches.blocks.lazy_losses import loss_of, read_loss
 from patches.marinenav.agents import Notes, notes_of
 from patches.marinenav.batches import draw_inputs
-from patches.marinenav.guards import follows_as_legacy, learns_as_legacy
+from patches.marinenav.guards import Learners, followers_of, learners_of
 from patches.marinenav.step5_merge import descent, targets
-from patches.marinenav.step5_merge.learning import learning_for
+from patches.marinenav.step5_merge.learning import learning_for, rows_apart
 from patches.marinenav.step5_merge.rainbow_update import train_rainbow
 
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ _legacy_soft_update = Agent.soft_update
 def train(self: Any) -> Any:
     """`Agent.train`: one update; its losses as legacy returns them, or read when looked at."""
     notes = notes_of(self)
-    if notes is None or not learns_as_legacy(self):
+    learners = None if notes is None else learners_of(self)
+    if notes is None or learners is None:
         return _legacy_train(self)
-    losses = _UPDATES[self.agent_type](self, notes)
+    losses = _UPDATES[self.agent_type](self, notes, learners)
     wrap = loss_of if notes.settings.has(2) else read_loss
     found = tuple(wrap(loss) for loss in losses)
     return found if len(found) > 1 else found[0]
@@ -41,16 +42,17 @@ def train(self: Any) -> Any:
 
 def soft_update(self: Any) -> None:
     """`Agent.soft_update`: move the target network towards the local one."""
-    if notes_of(self) is None or not follows_as_legacy(self):
+    found = None if notes_of(self) is None else followers_of(self)
+    if found is None:
         _legacy_soft_update(self)
     else:
-        descent.soft_update(self)
+        descent.soft_update(*found, self.TAU)
 
 
-def _train_ac_iqn(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
-    inputs = draw_inputs(agent, notes, fractions=3)
+def _train_ac_iqn(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ...]:
+    inputs = rows_apart(notes, draw_inputs(agent, notes, fractions=3))
     states = inputs.states()
-    learning = learning_for(agent, states)
+    learning = learning_for(agent, learners, states)
     wanted = targets.of_ac_iqn(learning.networks, agent, inputs)
     return (
         learning.critic_of_ac_iqn(agent, inputs, states, wanted),
@@ -58,10 +60,10 @@ def _train_ac_iqn(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
     )
 
 
-def _train_ddpg(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
-    inputs = draw_inputs(agent, notes)
+def _train_ddpg(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ...]:
+    inputs = rows_apart(notes, draw_inputs(agent, notes))
     states = inputs.states()
-    learning = learning_for(agent, states)
+    learning = learning_for(agent, learners, states)
     wanted = targets.of_ddpg(learning.networks, agent, inputs)
     return (
         learning.critic_of_ddpg(agent, inputs, states, wanted),
@@ -69,10 +71,10 @@ def _train_ddpg(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
     )
 
 
-def _train_sac(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
-    inputs = draw_inputs(agent, notes, normals=2)
+def _train_sac(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ...]:
+    inputs = rows_apart(notes, draw_inputs(agent, notes, normals=2))
     states = inputs.states()
-    learning = learning_for(agent, states)
+    learning = learning_for(agent, learners, states)
     wanted = targets.of_sac(learning.networks, agent, inputs)
     return (
         *learning.critics_of_sac(agent, inputs, states, wanted),
@@ -80,18 +82,18 @@ def _train_sac(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
     )
 
 
-def _train_iqn(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
-    inputs = draw_inputs(agent, notes, fractions=2)
+def _train_iqn(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ...]:
+    inputs = rows_apart(notes, draw_inputs(agent, notes, fractions=2))
     states = inputs.states()
-    learning = learning_for(agent, states)
+    learning = learning_for(agent, learners, states)
     wanted = targets.of_iqn(learning.networks, agent, inputs)
     return (learning.values_of_iqn(agent, inputs, states, wanted),)
 
 
-def _train_dqn(agent: Any, notes: Notes) -> tuple[Tensor, ...]:
-    inputs = draw_inputs(agent, notes)
+def _train_dqn(agent: Any, notes: Notes, learners: Learners) -> tuple[Tensor, ...]:
+    inputs = rows_apart(notes, draw_inputs(agent, notes))
     states = inputs.states()
-    learning = learning_for(agent, states)
+    learning = learning_for(agent, learners, states)
     wanted = targets.of_dqn(learning.networks, agent, inputs)
     return (learning.values_of_dqn(agent, inputs, states, wanted),)
 

@@ -87,7 +87,7 @@ FAULTS = (
     Fault(
         name="targets of Rainbow keep their noise",
         module="marinenav.step5_merge.rainbow_update",
-        old="    target.reset_noise()\n",
+        old="    learning.renew_noise(target)\n",
         new="",
         agent="Rainbow",
     ),

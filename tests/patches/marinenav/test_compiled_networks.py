@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 import patches
 from legacy_marinenav.policy.agent import Agent
 from patches.marinenav import forwards as plain_forwards
-from patches.marinenav.observations import Observation
-from patches.marinenav.step5_merge import by_autograd
+from patches.marinenav.batches import UpdateInputs
+from patches.marinenav.observations import Observation, observation_of
+from patches.marinenav.step5_merge import by_autograd, learning
 from patches.marinenav.step5_merge.compiled_environment import loading
 from syncprobe.targets.legacy_code import AGENTS
 
@@ -268,6 +269,7 @@ def test_a_shape_that_disagrees_is_left_to_torch(monkeypatch: pytest.MonkeyPatch
     [
         ("networks", "round otherwise"),
         ("slopes", "round otherwise"),
+        ("losses", "round otherwise"),
         ("samples", "samples otherwise"),
         ("product", "does not show"),
     ],
@@ -282,10 +284,14 @@ def test_what_disagrees_is_not_used(
             inner(lanes, tape[:-1], *others)
 
         monkeypatch.setattr(runner, "run", wrong)
-    elif what == "slopes":
-        monkeypatch.setattr(
-            compiled, "quantile_slopes", lambda *arguments: arguments[-1].fill(0.25)
-        )
+    elif what in {"slopes", "losses"}:
+        spoilt, compare = -2 if what == "slopes" else -1, compiled.quantile_slopes
+
+        def spoil(*arguments: Any) -> None:
+            compare(*arguments)
+            arguments[spoilt].fill(0.25)
+
+        monkeypatch.setattr(compiled, "quantile_slopes", spoil)
     elif what == "samples":
         monkeypatch.setattr(sampling, "sample_slopes", lambda *arguments: arguments[-1].fill(0.25))
     else:
@@ -365,3 +371,31 @@ def test_many_robots_keep_their_bits_in_exact_mode(forwards: Any) -> None:
             for one, seen, flags in zip(own, objects, absent.unsqueeze(1), strict=True)
         ]
     assert torch.equal(found, torch.cat(alone))
+
+
+@pytest.mark.usefixtures("forwards")
+@pytest.mark.parametrize("agent_type", ["DDPG", "DQN", "Rainbow"])
+def test_rows_are_taken_apart_into_what_torch_makes_of_them(agent_type: str) -> None:
+    """Twice, and in memory that the second batch is written to."""
+    rows = torch.randn(2, 16, 78, generator=torch.Generator().manual_seed(0))
+    with patches.applied("all"):
+        notes = Agent(agent_type=agent_type, BUFFER_SIZE=40).patch_notes
+        for batch in rows:
+            plain = UpdateInputs(batch, sees_any=True, fractions=(), normals=())
+            apart = learning.rows_apart(notes, plain)
+            assert apart.pieces is not None
+            for ask in (UpdateInputs.states, UpdateInputs.next_states):
+                assert _are_alike(ask(apart), ask(plain))
+            assert torch.equal(apart.actions(), plain.actions())
+            assert apart._replace(sees_any=False).states().objects is None
+            states = batch[:, :37].contiguous()
+            found = learning.states_apart(notes, states)
+            wanted = (observation_of(part, has_objects=True) for part in states.split(8))
+            assert all(map(_are_alike, found, wanted))
+
+
+def _are_alike(one: Observation, other: Observation) -> bool:
+    return all(
+        mine.shape == theirs.shape and mine.dtype == theirs.dtype and torch.equal(mine, theirs)
+        for mine, theirs in zip(one, other, strict=True)
+    )

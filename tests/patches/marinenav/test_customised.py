@@ -17,7 +17,7 @@ from legacy_marinenav.policy.agent import Agent
 from legacy_marinenav.policy.replay_buffer import ReplayBuffer
 from legacy_marinenav.policy.training_loop import Episode
 from patches.errors import UnusualReplayError
-from patches.marinenav.guards import decides_as_legacy, learns_as_legacy, stores_together
+from patches.marinenav.guards import learners_of, parameters_to_act, stores_together
 from tests.patches.marinenav.test_device_replay import transitions
 from tests.patches.marinenav.test_updates import filled, learn, parameters, seed_generators
 from tests.patches.marinenav.training_runs import AGENTS, Run
@@ -61,8 +61,8 @@ def follow(agent: Any) -> str:
 def test_an_ordinary_agent_needs_no_legacy_code(agent_type: str) -> None:
     with patches.applied("all"):
         agent = filled(agent_type)
-        assert decides_as_legacy(agent)
-        assert learns_as_legacy(agent)
+        assert parameters_to_act(agent)
+        assert learners_of(agent)
 
 
 UNUSUAL = {

@@ -260,3 +260,39 @@ def test_batches_of_odd_sizes_draw_as_legacy_draws(size: int) -> None:
             agent = filled("SAC", BATCH_SIZE=size)
             found.append((learn(agent, 2), parameters(agent), torch.rand(1).item()))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("alpha", [1, np.float32(0.1), np.float64(0.1), torch.tensor(0.078)])
+def test_certainty_is_worth_whatever_somebody_says(alpha: Any) -> None:
+    found = []
+    for chosen in ("none", "all"):
+        with patches.applied(chosen, mode="exact"):
+            agent = filled("SAC")
+            agent.alpha = alpha
+            found.append((learn(agent, 2), parameters(agent)))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("gamma", [1, 1.5, np.float32(0.9), torch.tensor(0.9)])
+@pytest.mark.parametrize("agent_type", ["DDPG", "DQN", "IQN"])
+def test_what_follows_is_worth_whatever_somebody_says(agent_type: str, gamma: Any) -> None:
+    found = []
+    for chosen in ("none", "all"):
+        with patches.applied(chosen, mode="exact"):
+            agent = filled(agent_type)
+            agent.GAMMA = gamma
+            found.append((learn(agent, 2), parameters(agent)))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("action", [25, -1])
+@pytest.mark.parametrize("agent_type", ["DQN", "IQN"])
+def test_an_action_that_does_not_exist_is_refused_as_in_legacy(
+    agent_type: str, action: int
+) -> None:
+    with patches.applied("all"):
+        agent = filled(agent_type)
+        for (own, objects), _, reward, following, done in transitions(400, is_discrete=True):
+            agent.memory.add(((own, objects), action, reward, following, done))
+        with pytest.raises(RuntimeError, match="out of bounds"):
+            agent.train()

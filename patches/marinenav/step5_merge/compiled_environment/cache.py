@@ -32,9 +32,13 @@ from patches.marinenav.step5_merge.compiled_environment.compiled import (
 )
 from patches.marinenav.step5_merge.compiled_environment.compiled import encounters as meeting
 from patches.marinenav.step5_merge.compiled_networks.compiled import (
+    atoms,
+    losses,
+    priorities,
     product,
     quantile_slopes,
     row_sums,
+    rows,
     runner,
     sampling,
     turning,
@@ -46,8 +50,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SOURCES = (
-    angles, arithmetic, coefficients, descent, encounters, looking, meeting, motion, noise, objects, operations, product,
-    quantile_slopes, row_sums, runner, sampling, tables, torch_library, turning,
+    angles, arithmetic, atoms, coefficients, descent, encounters, looking, losses, meeting, motion, noise, objects,
+    operations, priorities, product, quantile_slopes, row_sums, rows, runner, sampling, tables, torch_library, turning,
 )  # fmt: skip
 """What compiled code is made of, constants included."""
 _PACKAGES = ("numba", "llvmlite", "numpy")

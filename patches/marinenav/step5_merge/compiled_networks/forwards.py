@@ -16,7 +16,7 @@ from patches.blocks.companion import find_companion
 from patches.blocks.row_products import MOST_GROUPS
 from patches.marinenav import forwards
 from patches.marinenav.circumstances import are_plain
-from patches.marinenav.step5_merge.compiled_networks import kinds
+from patches.marinenav.step5_merge.compiled_networks import apart, kinds, priorities
 from patches.marinenav.step5_merge.compiled_networks.kernels import Kernels, Sizes, seen_by
 from patches.marinenav.step5_merge.compiled_networks.learning import Learning
 from patches.marinenav.step5_merge.compiled_networks.sampling import Sampled
@@ -41,11 +41,31 @@ class Forwards:
 
     def __init__(self, kernels: Kernels, *, is_exact: bool = False) -> None:
         self.kernels = kernels
-        self.learning = Learning(self)
         self._kept: WeakKeyDictionary[Any, list[Tensor]] = WeakKeyDictionary()
+        self._known: dict[Any, list[Tensor]] = {}
         self._is_exact = is_exact
         self._exact: Forwards | None = None
         self._free: Forwards | None = None
+
+    def knowing(self, parameters: dict[Any, list[Tensor]]) -> Forwards:
+        """The same, told the parameters of networks, which are not looked for then."""
+        told = object.__new__(Forwards)
+        vars(told).update(vars(self), _known=parameters)
+        return told
+
+    def learning(self, parameters: dict[Any, list[Tensor]]) -> Learning:
+        """How networks learn whose parameters are told."""
+        return Learning(self.knowing(parameters))
+
+    take_apart = staticmethod(apart.take_apart)
+    take_states_apart = staticmethod(apart.take_states_apart)
+    earned = staticmethod(apart.earned)
+    draw = staticmethod(priorities.draw)
+    update_priorities = staticmethod(priorities.update_priorities)
+
+    def parameters_of(self, network: Any) -> list[Tensor]:
+        """The parameters of a network in their order."""
+        return self._known.get(network) or parameters_of(network)
 
     def exactly(self) -> Forwards:
         """The same with every bit."""
@@ -92,7 +112,7 @@ class Forwards:
         self, critics: Sequence[Any], seen: Observation, actions: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Values of SAC's two critics, ``[B, 1]`` each."""
-        parameters = [each for critic in critics for each in parameters_of(critic)]
+        parameters = [each for critic in critics for each in self.parameters_of(critic)]
         first, second = self._answer(kinds.BOTH_CRITICS, parameters, seen, actions)
         return first, second
 
@@ -128,9 +148,18 @@ class Forwards:
 
     def atom_probs(self, network: Any, seen: Observation, weights: forwards.Weights) -> Tensor:
         """Probabilities of Rainbow's atoms, ``[B, 25, 51]``."""
+        return torch.softmax(self._atoms(network, seen, weights), dim=2)
+
+    def atom_probs_of(
+        self, network: Any, seen: Observation, weights: forwards.Weights, rows: Tensor, actions: Tensor
+    ) -> Tensor:  # fmt: skip
+        """Probabilities of the atoms of one action per row, ``[B, 51]``."""
+        return torch.softmax(self._atoms(network, seen, weights)[rows, actions], dim=1)
+
+    def _atoms(self, network: Any, seen: Observation, weights: forwards.Weights) -> Tensor:
         parameters = kinds.stream_parameters(network, weights)
         (together,) = self._answer(kinds.STREAMS, parameters, seen)
-        return torch.softmax(together.view(-1, network.action_size, network.atoms), dim=2)
+        return together.view(-1, network.action_size, network.atoms)
 
     def _ask(
         self,
@@ -140,7 +169,7 @@ class Forwards:
         *inputs: Tensor,
         most: int = MOST_GROUPS,
     ) -> list[Tensor]:
-        return self._answer(kind, parameters_of(network), seen, *inputs, most=most)
+        return self._answer(kind, self.parameters_of(network), seen, *inputs, most=most)
 
     def _answer(
         self,

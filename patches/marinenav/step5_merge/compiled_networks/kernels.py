@@ -9,7 +9,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from patches.marinenav.step5_merge.compiled_networks.compiled import runner, sampling
+from patches.marinenav.step5_merge.compiled_networks.compiled import (
+    atoms,
+    losses,
+    priorities,
+    rows,
+    runner,
+    sampling,
+)
 from patches.marinenav.step5_merge.compiled_networks.compiled.quantile_slopes import quantile_slopes
 from patches.marinenav.step5_merge.compiled_networks.programs import Asked, Program, begins
 from patches.marinenav.step5_merge.compiled_networks.reference import Reference
@@ -27,6 +34,10 @@ if TYPE_CHECKING:
 ENTRIES: tuple[Any, ...] = (
     runner.run, runner.mix, quantile_slopes,
     sampling.draw, sampling.squash, sampling.log_probs, sampling.sample_slopes,
+    atoms.spread_noise, atoms.project, rows.observe, rows.copy_columns,
+    rows.pick, rows.put, rows.earn,
+    priorities.find, priorities.are_valid, priorities.look_ahead, priorities.update,
+    losses.squared, losses.smooth, losses.lower_of_two,
 )  # fmt: skip
 """What is called from Python, and therefore cached."""
 
@@ -105,17 +116,20 @@ class Kernels:
             partial(runner.mix, addresses, half), partial(runner.mix, rest, lengths - half)
         )
 
-    def quantile_slopes(self, targets: Tensor, quantiles: Tensor, taus: Tensor) -> Tensor:
-        """How the quantile Huber loss changes with quantiles ``[B, T]``; targets are ``[B, 1, M]``."""
+    def quantile_slopes(
+        self, targets: Tensor, quantiles: Tensor, taus: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The quantile Huber loss, and how it changes with quantiles ``[B, T]``; targets are ``[B, 1, M]``."""
         batch, count = targets.shape[0], targets.shape[-1]
         slopes = torch.empty_like(quantiles)
+        loss = torch.empty((), dtype=torch.float32, device="cpu")
         # Means are divided one after the other, the last one first.
         part = np.float32(1.0) / np.float32(batch) / np.float32(count)
         quantile_slopes(
             targets.view(batch, count).numpy(), quantiles.numpy(), taus.view_as(quantiles).numpy(),
-            part, self.lanes, slopes.numpy(),
+            part, self.lanes, slopes.numpy(), loss.view(1).numpy(),
         )  # fmt: skip
-        return slopes
+        return loss, slopes
 
     def _program(
         self, kind: Kind, parameters: Sequence[Tensor], sizes: Sizes, wanted: str

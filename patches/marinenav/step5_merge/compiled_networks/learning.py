@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import math
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor
-from torch.nn.functional import mse_loss, smooth_l1_loss
 
 from patches.marinenav import forwards
 from patches.marinenav.step5_merge import by_autograd
 from patches.marinenav.step5_merge.by_autograd import Heard
-from patches.marinenav.step5_merge.compiled_networks import kinds
+from patches.marinenav.step5_merge.compiled_networks import apart, atoms, kinds, losses
 from patches.marinenav.step5_merge.compiled_networks.kernels import (
     LAST_INPUT,
     PARAMETERS,
@@ -28,7 +27,7 @@ from patches.marinenav.step5_merge.compiled_networks.kernels import (
     seen_by,
 )
 from patches.marinenav.step5_merge.compiled_networks.sampling import Sampled
-from patches.marinenav.step5_merge.descent import parameters_of, take
+from patches.marinenav.step5_merge.descent import take
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,10 +41,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-_MEAN: Final = 1
-"""Torch's number of losses that are means."""
-_mse_back: Any = torch.ops.aten.mse_loss_backward
-_smooth_l1_back: Any = torch.ops.aten.smooth_l1_loss_backward
 _log_softmax_back: Any = torch.ops.aten._log_softmax_backward_data  # noqa: SLF001  # no public name
 
 
@@ -54,6 +49,8 @@ class Learning:
 
     def __init__(self, networks: Forwards) -> None:
         self.networks = networks
+        self._parameters_of = networks.parameters_of
+        self._lanes = networks.kernels.lanes
 
     @torch.no_grad()
     def critic_of_ac_iqn(
@@ -63,16 +60,15 @@ class Learning:
         critic, taus = agent.policy_local.critic, inputs.fractions[1]
         answer = self._learn(
             kinds.QUANTILE_CRITIC,
-            parameters_of(critic),
+            self._parameters_of(critic),
             states,
             forwards.cosines(critic, taus),
             inputs.actions(),
         )
         quantiles = answer.outputs[0].view(taus.shape[:2])
-        loss = by_autograd.quantile_huber_loss(wanted, quantiles.unsqueeze(-1), taus)
+        loss, slopes = self.networks.kernels.quantile_slopes(wanted, quantiles, taus)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.critic_of_ac_iqn, agent, inputs, states, wanted)
-        slopes = self.networks.kernels.quantile_slopes(wanted, quantiles, taus)
         take(agent.critic_optimizer, answer.parameters, answer.slopes(slopes))
         return loss
 
@@ -92,13 +88,12 @@ class Learning:
     ) -> Tensor:
         """Values of the actions that were taken; the loss."""
         critic = agent.policy_local.critic
-        answer = self._learn(kinds.CRITIC, parameters_of(critic), states, inputs.actions())
+        answer = self._learn(kinds.CRITIC, self._parameters_of(critic), states, inputs.actions())
         (values,) = answer.outputs
-        loss = smooth_l1_loss(values, wanted)
+        loss, slopes = losses.smooth(values, wanted, self._lanes)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.critic_of_ddpg, agent, inputs, states, wanted)
-        slopes = answer.slopes(_smooth_slopes(values, wanted))
-        take(agent.critic_optimizer, answer.parameters, slopes)
+        take(agent.critic_optimizer, answer.parameters, answer.slopes(slopes))
         return loss
 
     @torch.no_grad()
@@ -113,11 +108,11 @@ class Learning:
         self, agent: Any, kind: Kind, states: Observation, *inputs: Tensor
     ) -> Tensor | None:
         actor, critic = agent.policy_local.actor, agent.policy_local.critic
-        decided = self._learn(kinds.ACTOR, parameters_of(actor), states)
+        decided = self._learn(kinds.ACTOR, self._parameters_of(actor), states)
         (raw,) = decided.outputs
         actions = forwards.squash(actor, raw)
         judged = self._learn(
-            kind, parameters_of(critic), states, *inputs, actions, wanted=LAST_INPUT
+            kind, self._parameters_of(critic), states, *inputs, actions, wanted=LAST_INPUT
         )
         (values,) = judged.outputs
         loss = -values.view(len(raw), -1).mean()
@@ -134,12 +129,12 @@ class Learning:
     ) -> tuple[Tensor, Tensor]:
         """Values of the actions that were taken; the losses of both critics."""
         answer = self._learn_both(agent, states, inputs.actions(), PARAMETERS)
-        first, second = (mse_loss(values, wanted) for values in answer.outputs)
+        (first, of_first), (second, of_second) = (
+            losses.squared(values, wanted, self._lanes) for values in answer.outputs
+        )
         if not (math.isfinite(first) and math.isfinite(second)):
             return _with_autograd(by_autograd.critics_of_sac, agent, inputs, states, wanted)
-        slopes = answer.slopes(
-            *(_mse_back(_one(), values, wanted, _MEAN) for values in answer.outputs)
-        )
+        slopes = answer.slopes(of_first, of_second)
         half = len(slopes) // 2
         take(agent.critic_1_optimizer, answer.parameters[:half], slopes[:half])
         take(agent.critic_2_optimizer, answer.parameters[half:], slopes[half:])
@@ -148,26 +143,27 @@ class Learning:
     @torch.no_grad()
     def actor_of_sac(self, agent: Any, inputs: UpdateInputs, states: Observation) -> Tensor:
         """Actions whose values are higher, and not too certain; the loss."""
+        if type(agent.alpha) is not float:  # torch knows others, too
+            return _with_autograd(by_autograd.actor_of_sac, agent, inputs, states)
         actor = agent.policy_local.actor
-        decided = self._learn(kinds.SAMPLING_ACTOR, parameters_of(actor), states)
+        decided = self._learn(kinds.SAMPLING_ACTOR, self._parameters_of(actor), states)
         mean, log_std = decided.outputs
         sampled = Sampled(actor, mean, log_std, inputs.normals[1])
         judged = self._learn_both(agent, states, sampled.actions, LAST_INPUT)
         first, second = judged.outputs
-        loss: Tensor = (agent.alpha * sampled.log_probs - torch.min(first, second)).mean()
+        loss, (of_first, of_second, of_log_probs) = losses.lower_of_two(
+            first, second, sampled.log_probs, agent.alpha, self._lanes
+        )
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.actor_of_sac, agent, inputs, states)
-        share = _shares(first, 1.0)
-        (of_actions,) = judged.slopes(
-            _of_smaller(-share, first, second), _of_smaller(-share, second, first)
-        )
-        slopes = sampled.slopes(of_actions, share * agent.alpha)
+        (of_actions,) = judged.slopes(of_first, of_second)
+        slopes = sampled.slopes(of_actions, of_log_probs)
         take(agent.actor_optimizer, decided.parameters, decided.slopes(*slopes))
         return loss
 
     def _learn_both(self, agent: Any, states: Observation, actions: Tensor, wanted: str) -> Answer:
         local = agent.policy_local
-        parameters = parameters_of(local.critic_1) + parameters_of(local.critic_2)
+        parameters = self._parameters_of(local.critic_1) + self._parameters_of(local.critic_2)
         return self._learn(kinds.BOTH_CRITICS, parameters, states, actions, wanted=wanted)
 
     @torch.no_grad()
@@ -178,18 +174,18 @@ class Learning:
         network, taus = agent.policy_local, inputs.fractions[1]
         answer = self._learn(
             kinds.QUANTILE_VALUES,
-            parameters_of(network),
+            self._parameters_of(network),
             states,
             forwards.cosines(network, taus),
         )
         everything = answer.outputs[0].view(*taus.shape[:2], -1)
-        actions = inputs.action_indices().unsqueeze(-1).expand(*taus.shape[:2], 1)
-        quantiles = everything.gather(2, actions)
-        loss = by_autograd.quantile_huber_loss(wanted, quantiles, taus)
+        quantiles = apart.picked(inputs.rows, everything)
+        if quantiles is None:
+            return _with_autograd(by_autograd.values_of_iqn, agent, inputs, states, wanted)
+        loss, slopes = self.networks.kernels.quantile_slopes(wanted, quantiles, taus)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.values_of_iqn, agent, inputs, states, wanted)
-        slopes = self.networks.kernels.quantile_slopes(wanted, quantiles.squeeze(2), taus)
-        chosen = torch.zeros_like(everything).scatter_add_(2, actions, slopes.unsqueeze(2))
+        chosen = apart.put_back(inputs.rows, slopes, everything)
         take(agent.optimizer, answer.parameters, answer.slopes(chosen))
         return loss
 
@@ -198,15 +194,15 @@ class Learning:
         self, agent: Any, inputs: UpdateInputs, states: Observation, wanted: Tensor
     ) -> Tensor:
         """Values of the actions that were taken; the loss."""
-        network, actions = agent.policy_local, inputs.action_indices()
-        answer = self._learn(kinds.VALUES, parameters_of(network), states)
-        (everything,) = answer.outputs
-        values = everything.gather(1, actions)
-        loss = smooth_l1_loss(values, wanted)
+        answer = self._learn(kinds.VALUES, self._parameters_of(agent.policy_local), states)
+        everything = answer.outputs[0].unsqueeze(1)
+        values = apart.picked(inputs.rows, everything)
+        if values is None:
+            return _with_autograd(by_autograd.values_of_dqn, agent, inputs, states, wanted)
+        loss, slopes = losses.smooth(values, wanted, self._lanes)
         if not math.isfinite(loss):
             return _with_autograd(by_autograd.values_of_dqn, agent, inputs, states, wanted)
-        slopes = _smooth_slopes(values, wanted)
-        chosen = torch.zeros_like(everything).scatter_add_(1, actions, slopes)
+        chosen = apart.put_back(inputs.rows, slopes, everything)
         take(agent.optimizer, answer.parameters, answer.slopes(chosen))
         return loss
 
@@ -226,30 +222,37 @@ class Learning:
             Sizes(len(batch.states.own)),
             PARAMETERS,
         )
-        together = answer.outputs[0].view(-1, network.action_size, network.atoms)
-        return Heard(weights, torch.log_softmax(together, 2), answer)
+        return Heard(
+            weights, answer.outputs[0].view(-1, network.action_size, network.atoms), answer
+        )
 
     @torch.no_grad()
     def atoms_of_rainbow(
         self, agent: Any, batch: SampledBatch, rows: Tensor, wanted: Tensor, heard: Heard
     ) -> Tensor:
         """Probabilities of the actions that were taken; the loss of each sample."""
-        network, log_probs = agent.policy_local, heard.log_probs
-        loss = -torch.sum(wanted * log_probs[rows, batch.actions], 1)
+        network, together = agent.policy_local, heard.atoms
+        # Of the other actions there is nothing to learn, unless they are no numbers.
+        log_probs = torch.log_softmax(together[rows, batch.actions], 1)
+        loss = -torch.sum(wanted * log_probs, 1)
         shares = _shares(loss, 1.0) * batch.weights
-        if not math.isfinite((batch.weights * loss).mean()):
+        if not (math.isfinite((batch.weights * loss).mean()) and math.isfinite(together.sum())):
             return _with_autograd(_atoms_of_rainbow, agent, batch, rows, wanted)
-        chosen = torch.zeros_like(log_probs)
-        chosen.index_put_((rows, batch.actions), (-shares).unsqueeze(1) * wanted, accumulate=True)
-        slopes = _log_softmax_back(chosen, log_probs, 2, torch.float32)
+        # Added to the zeros that they are put into: a sum has another sign of zero.
+        chosen = 0 + (-shares).unsqueeze(1) * wanted
+        slopes = torch.zeros_like(together)
+        slopes[rows, batch.actions] = _log_softmax_back(chosen, log_probs, 1, torch.float32)
         found = heard.answer.slopes(slopes)
         take(
             agent.optimizer,
-            parameters_of(network),
+            self._parameters_of(network),
             _with_noise(network, found),
             clears_network=True,
         )
         return loss
+
+    renew_noise = staticmethod(atoms.renew_noise)
+    project = staticmethod(atoms.project)
 
     def _learn(
         self,
@@ -287,20 +290,6 @@ def _with_autograd(learn: Callable[..., _T], *arguments: Any) -> _T:
         return learn(*arguments)
 
 
-def _one() -> Tensor:
-    return torch.ones((), dtype=torch.float32, device="cpu")
-
-
 def _shares(values: Tensor, whole: float) -> Tensor:
     """What a mean passes back to each of its numbers."""
     return torch.full_like(values, whole) / values.numel()
-
-
-def _smooth_slopes(values: Tensor, wanted: Tensor) -> Tensor:
-    slopes: Tensor = _smooth_l1_back(_one(), values, wanted, _MEAN, 1.0)
-    return slopes
-
-
-def _of_smaller(slopes: Tensor, one: Tensor, other: Tensor) -> Tensor:
-    """What a minimum passes back to one of two: all if it is smaller, half if they are equal."""
-    return torch.where(one == other, slopes / 2, slopes).masked_fill_(one > other, 0)

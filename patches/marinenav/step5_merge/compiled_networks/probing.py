@@ -6,10 +6,13 @@ import math
 from typing import Final, NamedTuple
 
 import torch
+from torch import Tensor
+from torch.nn.functional import mse_loss, smooth_l1_loss
 
 from patches.marinenav import forwards
+from patches.marinenav.batches import NUM_TAU
 from patches.marinenav.step5_merge import by_autograd
-from patches.marinenav.step5_merge.compiled_networks import kinds
+from patches.marinenav.step5_merge.compiled_networks import kinds, losses
 from patches.marinenav.step5_merge.compiled_networks.compiled import product
 from patches.marinenav.step5_merge.compiled_networks.forwards import Forwards
 from patches.marinenav.step5_merge.compiled_networks.kernels import (
@@ -21,6 +24,7 @@ from patches.marinenav.step5_merge.compiled_networks.kernels import (
 )
 from patches.marinenav.step5_merge.compiled_networks.programs import Program
 from patches.marinenav.step5_merge.compiled_networks.sampling import Sampled
+from patches.marinenav.step5_merge.learning import MOST_ROWS
 
 _LANES: Final = (8, 16, 4)
 """Of vectors with 256, 512 and 128 bits."""
@@ -34,6 +38,8 @@ _TRIED: Final = (
     (kinds.QUANTILE_VALUES, _QUANTILES, Sizes(1, 32, 5), NOTHING),
 )
 """More is tried when it is first needed."""
+_BATCHES: Final = (1, 7, 32, 64, 100, MOST_ROWS)
+_ALPHA: Final = 0.078
 _SAMPLES: Final = "it samples otherwise than torch"
 
 
@@ -44,7 +50,7 @@ def try_kernels() -> tuple[Forwards | None, str]:
         return None, problem
     for lanes in _LANES:
         kernels = Kernels(lanes)
-        if networks_agree(kernels) and slopes_agree(kernels) and mixtures_agree(kernels):
+        if all(agree(kernels) for agree in _AGREEMENTS):
             return (Forwards(kernels), "") if samples_agree() else (None, _SAMPLES)
     return None, "its networks round otherwise than torch's"
 
@@ -55,17 +61,22 @@ def networks_agree(kernels: Kernels) -> bool:
 
 
 def slopes_agree(kernels: Kernels) -> bool:
-    """Whether slopes of quantiles are those that autograd finds."""
+    """Whether losses of quantiles and their slopes are those that autograd finds."""
+    return all(_slopes_agree(kernels, batch) for batch in _BATCHES)
+
+
+def _slopes_agree(kernels: Kernels, batch: int) -> bool:
     random = torch.Generator().manual_seed(0)
     targets, quantiles, taus = (
         torch.randn(shape, generator=random, device="cpu", dtype=torch.float32)
-        for shape in ((64, 1, 8), (64, 8), (64, 8, 1))
+        for shape in ((batch, 1, NUM_TAU), (batch, NUM_TAU), (batch, NUM_TAU, 1))
     )
     with torch.enable_grad():
         leaf = quantiles.clone().requires_grad_()
         loss = by_autograd.quantile_huber_loss(targets, leaf.unsqueeze(-1), taus.abs())
     (wanted,) = torch.autograd.grad(loss, leaf)
-    return torch.equal(kernels.quantile_slopes(targets, quantiles, taus.abs()), wanted)
+    found = kernels.quantile_slopes(targets, quantiles, taus.abs())
+    return all(map(torch.equal, found, (loss.detach(), wanted)))
 
 
 def mixtures_agree(kernels: Kernels) -> bool:
@@ -77,6 +88,42 @@ def mixtures_agree(kernels: Kernels) -> bool:
     found = torch.empty_like(mean)
     kernels.mix([found], [mean], [deviation], [noise])
     return torch.equal(found, mean + deviation * noise)
+
+
+def losses_agree(kernels: Kernels) -> bool:
+    """Whether losses of values and their slopes are those that autograd finds."""
+    return all(_losses_agree(kernels.lanes, batch) for batch in _BATCHES)
+
+
+def _losses_agree(lanes: int, batch: int) -> bool:
+    random = torch.Generator().manual_seed(0)
+    values, others, logarithms = torch.randn(
+        3, batch, 1, generator=random, device="cpu", dtype=torch.float32
+    )
+    others[::3] = values[::3]
+    with torch.enable_grad():
+        leaves = [each.clone().requires_grad_() for each in (values, others, logarithms)]
+        first, second, certain = leaves
+        wanted = (
+            (mse_loss(first, others), [first]),
+            (smooth_l1_loss(first, others), [first]),
+            ((_ALPHA * certain - torch.min(first, second)).mean(), leaves),
+        )
+    found = (
+        _alone(losses.squared(values, others, lanes)),
+        _alone(losses.smooth(values, others, lanes)),
+        losses.lower_of_two(values, others, logarithms, _ALPHA, lanes),
+    )
+    return all(
+        torch.equal(ours, loss.detach())
+        and all(map(torch.equal, slopes, torch.autograd.grad(loss, given)))
+        for (ours, slopes), (loss, given) in zip(found, wanted, strict=True)
+    )
+
+
+def _alone(found: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, ...]]:
+    loss, slopes = found
+    return loss, (slopes,)
 
 
 def samples_agree() -> bool:
@@ -94,6 +141,9 @@ def samples_agree() -> bool:
     found = Sampled(actor, mean, log_std, normals)
     ours = found.actions, found.log_probs, *found.slopes(of_actions, shares)
     return all(torch.equal(one, other) for one, other in zip(ours, (*wanted, *slopes), strict=True))
+
+
+_AGREEMENTS: Final = networks_agree, slopes_agree, losses_agree, mixtures_agree
 
 
 class _Actor(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import compiled
+from patches.marinenav.step5_merge.compiled_environment.compiled.arithmetic import compiled, inlined
 
 
 @compiled
@@ -31,6 +31,21 @@ def sum_rows(total: Any, numbers: Any, lanes: int) -> None:
         _sum_by_rows(total, numbers, whole)
     if whole < width:
         _sum_others(total, numbers, whole)
+
+
+@inlined
+def sum_line(numbers: Any, lanes: int) -> Any:
+    """Return the sum of numbers that lie next to each other."""
+    if len(numbers) >= 2 * lanes:
+        return _sum_of_one(numbers, lanes)
+    # One vector at most: its lanes are summed last.
+    whole = len(numbers) // lanes * lanes
+    total = np.float32(0.0)
+    for place in range(whole, len(numbers)):
+        total += numbers[place]
+    for place in range(whole):
+        total += numbers[place]
+    return total
 
 
 _STEP = 16
