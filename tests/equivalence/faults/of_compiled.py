@@ -70,6 +70,27 @@ FAULTS = (
         beyond_verify="ordinary sensors draw no single normals, so none ever waits",
     ),
     _fault(
+        "watching",
+        name="robots that somebody else has changed are taken for what they were",
+        old="        return bool(objects.are_as_noted(self.places, self.words))\n",
+        new="        return True\n",
+        beyond_verify="robots that are watched are found changed by compiled code first",
+    ),
+    _fault(
+        "memory",
+        name="robots that moved are seen where they were",
+        old="            self.lookout.observers[:, : tables.HAS_COLLIDED] = poses\n",
+        new="",
+        beyond_verify=_TRIED,
+    ),
+    _fault(
+        "compiled.noise",
+        name="draws near the border of rejection are accepted unseen",
+        old="bounds[part, 0] = min(one, other) - _MARGIN if",
+        new="bounds[part, 0] = max(one, other) - _MARGIN if",
+        beyond_verify=_TRIED,
+    ),
+    _fault(
         "loading",
         name="compiled code is used although it was found to disagree",
         old="    if problem:\n",
