@@ -70,11 +70,11 @@ FAULTS = (
         beyond_verify="ordinary sensors draw no single normals, so none ever waits",
     ),
     _fault(
-        "watching",
-        name="robots that somebody else has changed are taken for what they were",
-        old="        return bool(objects.are_as_noted(self.places, self.words))\n",
-        new="        return True\n",
-        beyond_verify="robots that are watched are found changed by compiled code first",
+        "stepping",
+        name="robots that somebody has changed between a look and a step are taken for what they were",
+        old="    if memory.watch is not None and not memory.watch.holds():\n",
+        new="    if memory.watch is None:\n",
+        beyond_verify="nobody changes robots between a reset and a step",
     ),
     _fault(
         "memory",
