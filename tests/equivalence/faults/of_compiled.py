@@ -70,6 +70,27 @@ FAULTS = (
         beyond_verify="ordinary sensors draw no single normals, so none ever waits",
     ),
     _fault(
+        "stepping",
+        name="robots that somebody has changed between a look and a step are taken for what they were",
+        old="    if memory.watch is not None and not memory.watch.holds():\n",
+        new="    if memory.watch is None:\n",
+        beyond_verify="nobody changes robots between a reset and a step",
+    ),
+    _fault(
+        "memory",
+        name="robots that moved are seen where they were",
+        old="            self.lookout.observers[:, : tables.HAS_COLLIDED] = poses\n",
+        new="",
+        beyond_verify=_TRIED,
+    ),
+    _fault(
+        "compiled.noise",
+        name="draws near the border of rejection are accepted unseen",
+        old="bounds[part, 0] = min(one, other) - _MARGIN if",
+        new="bounds[part, 0] = max(one, other) - _MARGIN if",
+        beyond_verify=_TRIED,
+    ),
+    _fault(
         "loading",
         name="compiled code is used although it was found to disagree",
         old="    if problem:\n",

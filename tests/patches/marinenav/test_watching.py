@@ -120,6 +120,16 @@ def test_what_is_changed_between_steps_is_noticed(
             break
 
 
+@pytest.mark.parametrize("name", ["position", "number of the sensor", "zone", "matrix"])
+def test_what_is_changed_between_a_look_and_the_first_step_is_noticed(name: str) -> None:
+    twins = Twins(lambda: crowded(robots=ROBOTS))
+    twins.do(lambda environment: environment.reset())
+    for _ in range(2):
+        twins.do(lambda environment: CHANGES[name](environment.robots[1]))
+        twins.step(continuous(twins.legacy, np.random.RandomState(1)))
+        twins.do(lambda environment: environment.get_observations())
+
+
 @pytest.mark.parametrize("name", ["x", "velocity", "goal_dis", "perception"])
 def test_classes_that_are_given_properties_are_asked(
     twins: Twins, name: str, monkeypatch: pytest.MonkeyPatch
