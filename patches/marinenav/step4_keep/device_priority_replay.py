@@ -18,9 +18,9 @@ from legacy_marinenav.policy.replay_memory_rainbow import (
     Transition_dtype,
 )
 from patches.blocks.device_replay import DeviceReplay
+from patches.blocks.drawn_batch import Drawn
 from patches.blocks.ring import Ring, Storage
 from patches.blocks.staging import Slab
-from patches.marinenav.drawn_batches import Drawn
 from patches.marinenav.observations import as_tensors
 from patches.marinenav.rows import OBJECT, OBJECTS, OWN, SEEN, STATE, state_rows
 from patches.marinenav.step4_keep.priority_tree import PriorityTree

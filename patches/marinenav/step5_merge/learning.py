@@ -17,9 +17,9 @@ from patches.marinenav.step5_merge.descent import have_only_layers
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from patches.blocks.drawn_batch import Drawn
     from patches.marinenav.agents import Notes
     from patches.marinenav.batches import UpdateInputs
-    from patches.marinenav.drawn_batches import Drawn
     from patches.marinenav.guards import Learners
     from patches.marinenav.observations import Observation
     from patches.settings import Settings

@@ -296,3 +296,23 @@ def test_an_action_that_does_not_exist_is_refused_as_in_legacy(
             agent.memory.add(((own, objects), action, reward, following, done))
         with pytest.raises(RuntimeError, match="out of bounds"):
             agent.train()
+
+
+@pytest.mark.parametrize("batch", [3, 25])
+@pytest.mark.parametrize("agent_type", ["DDPG", "DQN", "Rainbow"])
+def test_batches_may_be_as_large_as_anything_else(agent_type: str, batch: int) -> None:
+    """Such as the number of robots, or that of actions."""
+    found = []
+    states = [item[0] for item in transitions(batch)]
+    for chosen in ("none", "all"):
+        with patches.applied(chosen, mode="exact"):
+            agent = filled(agent_type, BATCH_SIZE=batch)
+            losses = learn(agent, 2)
+            act = getattr(agent, "act_batch", None)
+            actions = (
+                [agent.kind.act(agent, state, eps=0.5) for state in states]
+                if act is None
+                else act(states, eps=0.5)
+            )
+            found.append((losses, actions, learn(agent, 1)))
+    assert found[0] == found[1]

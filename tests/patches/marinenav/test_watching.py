@@ -71,12 +71,19 @@ def _own_encounters(robot: Any) -> None:
     robot.check_left_crossing = MethodType(lambda *_: True, robot)
 
 
+def _hot(robot: Any) -> None:
+    """By code that Python has made specialised instructions of."""
+    for _ in range(200):
+        robot.theta = robot.theta + 0.001
+
+
 def _own_propulsion(robot: Any) -> None:
     robot.compute_propulsion = MethodType(lambda _: np.ones((3, 1)), robot)
 
 
 CHANGES: dict[str, Callable[[Any], object]] = {
     "position": lambda robot: setattr(robot, "x", robot.x + 0.5),
+    "heading, often": _hot,
     "position of another type": lambda robot: setattr(robot, "x", 20),
     "thrust": lambda robot: setattr(robot, "left_thrust", np.float32(10.5)),
     "number of the motion": lambda robot: setattr(robot, "m", 350),

@@ -39,6 +39,7 @@ def notices_changes() -> bool:
         return False
     changes: tuple[Callable[[Any], object], ...] = (
         lambda robot: setattr(robot, "x", 1.0),
+        _drift,
         lambda robot: vars(robot).update(y=1.0),
         lambda robot: vars(robot).pop("y"),
         lambda robot: setattr(robot, "__dict__", dict(vars(robot))),
@@ -50,7 +51,10 @@ def notices_changes() -> bool:
     )
     for change in changes:
         robot = _make()
+        robot.x = 0.0
         robot.goal, robot.velocity, robot.velocity_r = np.zeros(2), np.zeros(3), np.zeros(3)
+        for _ in range(_OFTEN):
+            _drift(robot)
         watch = Watch([robot], [robot])
         if not (watch.is_possible and watch.holds()):
             return False
@@ -58,6 +62,14 @@ def notices_changes() -> bool:
         if watch.holds():
             return False
     return True
+
+
+_OFTEN: Final = 100
+"""So often Python runs code before it takes a shorter way to the attributes of what it has always met there."""
+
+
+def _drift(robot: Any) -> None:
+    robot.x = robot.x + 1.0
 
 
 class Watch:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def take_apart(notes: Notes, rows: Tensor) -> Pieces:
     """Take rows of transitions ``[B, 78]`` apart."""
     count, numbers = len(rows), rows.numpy()
-    actions = notes.kept(("actions", count), lambda: _Actions(count))
+    actions = notes.kept((_Actions, count), lambda: _Actions(count))
     copy_columns(numbers, ACTION, actions.array)
     return Pieces(
         _observed(notes, "states", numbers, 0, 0, count),
@@ -53,7 +53,7 @@ def take_states_apart(notes: Notes, rows: Tensor) -> tuple[Observation, Observat
 def _observed(
     notes: Notes, name: str, rows: Any, first: int, column: int, count: int
 ) -> Observation:
-    room: _Room = notes.kept((name, count), lambda: _Room(count))
+    room: _Room = notes.kept((_Room, name, count), lambda: _Room(count))
     observe(rows, first, column, *room.arrays)
     return room.seen
 

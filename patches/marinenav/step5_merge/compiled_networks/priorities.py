@@ -13,9 +13,9 @@ import numpy as np
 
 from legacy_marinenav.errors import ReplaySamplingError
 from legacy_marinenav.policy.replay_memory_rainbow import MAX_SAMPLING_ATTEMPTS
+from patches.blocks.drawn_batch import Drawn
 from patches.blocks.sum_tree import SumTree
 from patches.marinenav.authorship import is_own_work
-from patches.marinenav.drawn_batches import Drawn
 from patches.marinenav.step5_merge.compiled_networks.compiled import priorities
 
 _OF_MEMORIES: Final = frozenset({"draw", "_draw_valid", "update_priorities"})

@@ -1,4 +1,4 @@
-"""A batch of Rainbow before it is sent to the device."""
+"""A batch that was drawn by priority, before it is sent to the device."""
 
 from __future__ import annotations
 
