@@ -36,6 +36,13 @@ def asks_one_by_one(notes: Notes, networks: Any) -> bool:
     return notes.settings.is_exact and networks is forwards
 
 
+def may_leave_out(notes: Notes, networks: Any, count: int) -> bool:
+    """Whether only greedy robots need be asked about: none changes what another one is answered."""
+    return (
+        networks is not forwards and not notes.settings.is_free and bool(networks.tell_apart(count))
+    )
+
+
 def choose(
     agent: Any, notes: Notes, inputs: Any, greedy: Sequence[int], cvar: float, use_eval: bool
 ) -> Tensor:

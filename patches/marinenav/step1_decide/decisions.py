@@ -22,7 +22,12 @@ from patches.marinenav.agents import Notes, notes_of, waiting_rows
 from patches.marinenav.guards import parameters_to_act
 from patches.marinenav.observations import Observation, joined
 from patches.marinenav.rows import OBJECT, OBJECTS, OWN, SEEN, STATE, state_rows
-from patches.marinenav.step1_decide.choosing import asks_one_by_one, choose, networks_for
+from patches.marinenav.step1_decide.choosing import (
+    asks_one_by_one,
+    choose,
+    may_leave_out,
+    networks_for,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
     from patches.settings import Settings
 
 FRACTIONS = 32
+_SEEN = "own", "objects", "absent"
 
 
 class Draws:
@@ -90,36 +96,45 @@ def upload_decision(
     pending = waiting_rows(agent)
     networks = networks_for(agent, notes, parameters)
     one_by_one = asks_one_by_one(notes, networks)
+    asked = draws.greedy if may_leave_out(notes, networks, count) else range(count)
     views = notes.decision.open(
         (count, one_by_one, pending.shape),
         lambda: (*_sections(agent, count, one_by_one), Segment("pending", pending.shape)),
     )
-    rows = notes.scratch(("states", count), (count, STATE))
-    state_rows(states, rows)
+    rows = notes.scratch(("states", count), (count, STATE))[: len(asked)]
+    state_rows([states[robot] for robot in asked], rows)
     _spread(rows, views.arrays, one_by_one)
     draw_noise(agent, views, draws.greedy, count)
+    if len(asked) < count and "noise" in views.arrays:
+        views.arrays["noise"][: len(asked)] = views.arrays["noise"][asked]
     if len(pending):
         views.arrays["pending"][:] = pending
     tensors = notes.decision.send()
     if len(pending):
         agent.memory.commit(tensors["pending"])
-    return Decision(tensors, notes.settings, networks, one_by_one=one_by_one)
+    return Decision(tensors, notes.settings, networks, asked, one_by_one=one_by_one)
 
 
 class Decision:
     """The inputs of one decision on the device."""
 
     def __init__(
-        self, tensors: dict[str, Tensor], settings: Settings, networks: Any, *, one_by_one: bool
+        self,
+        tensors: dict[str, Tensor],
+        settings: Settings,
+        networks: Any,
+        asked: Sequence[int],
+        *,
+        one_by_one: bool,
     ) -> None:
         self.tensors = tensors
+        self.asked = asked
         self.networks, self.one_by_one = networks, one_by_one
         self.is_free = settings.is_free
 
     def observation(self) -> Observation:
-        """All robots at once."""
-        tensors = self.tensors
-        seen = Observation(tensors["own"], tensors["objects"], tensors["absent"])
+        """All robots that are asked about at once."""
+        seen = Observation(*(self.tensors[name][: len(self.asked)] for name in _SEEN))
         return joined(seen) if self.is_free else seen
 
     def observation_of(self, robot: int) -> Observation:
@@ -130,9 +145,11 @@ class Decision:
         )
 
     def noise(self, robot: int | None = None) -> Tensor | None:
-        """Fractions or normals of one robot or of all."""
+        """Fractions or normals of one robot, or of all that are asked about."""
         noise = self.tensors.get("noise")
-        return noise if noise is None or robot is None else noise[robot : robot + 1]
+        if noise is None:
+            return None
+        return noise[: len(self.asked)] if robot is None else noise[robot : robot + 1]
 
 
 def _sections(agent: Any, count: int, one_by_one: bool) -> tuple[Segment, ...]:
@@ -179,9 +196,10 @@ def _spread(rows: Any, arrays: dict[str, Any], one_by_one: bool) -> None:
     """Copy rows to where the encoders want them."""
     absent = rows[:, OWN + SEEN :] < 0.5
     if not one_by_one:
-        arrays["own"][:, 0] = rows[:, :OWN]
-        arrays["objects"].reshape(len(rows), SEEN)[:] = rows[:, OWN : OWN + SEEN]
-        arrays["absent"][:, :, 0] = absent
+        count = len(rows)
+        arrays["own"][:count, 0] = rows[:, :OWN]
+        arrays["objects"][:count].reshape(count, SEEN)[:] = rows[:, OWN : OWN + SEEN]
+        arrays["absent"][:count, :, 0] = absent
         return
     for robot, row in enumerate(rows):
         arrays[f"own{robot}"][0] = row[:OWN]
@@ -200,7 +218,7 @@ def answer(
         rows = chosen.tolist()
     else:
         rows = [np.int64(action) for action in chosen.tolist()]
-    return rows if inputs.one_by_one else [rows[robot] for robot in greedy]
+    return [rows[robot] for robot in greedy] if len(rows) > len(greedy) else rows
 
 
 def action_choices(agent: Any, notes: Notes) -> Any:

@@ -327,8 +327,8 @@ FAULTS = (
     _of_networks(
         "forwards",
         name="robots that are many are asked about at once in exact mode",
-        old="(self._is_exact or count <= most)",
-        new="count <= most",
+        old="return self._is_exact or robots <= most",
+        new="return robots <= most",
         beyond_verify="its runs have fewer robots than that",
     ),
     _of_networks(

@@ -23,6 +23,21 @@ FAULTS = (
         new="[bool(state[1]) for _, _, _, state, *_ in transitions]",
     ),
     Fault(
+        name="robots that explore are looked at in place of others",
+        module="marinenav.step1_decide.decisions",
+        old="[states[robot] for robot in asked]",
+        new="states[: len(asked)]",
+        is_compiled=True,
+    ),
+    Fault(
+        name="normals of robots that explore are used by others",
+        module="marinenav.step1_decide.decisions",
+        old='views.arrays["noise"][asked]',
+        new='views.arrays["noise"][: len(asked)]',
+        agent="SAC",
+        is_compiled=True,
+    ),
+    Fault(
         name="masks of objects are one too long",
         module="marinenav.rows",
         old="[1.0] * seen + [0.0] * (OBJECTS - seen)",

@@ -82,6 +82,30 @@ def test_robots_of_their_own_are_answered_as_if_alone(
     assert isinstance(forwards.kernels.tried(kind, SHAPES[kind], sizes, NOTHING), Program)
 
 
+def test_any_number_of_robots_is_answered_by_one_program(forwards: Any) -> None:
+    """It is tried once, and gives each robot what torch gives it alone."""
+    kind, kernels = kinds.QUANTILE_VALUES, Kernels(forwards.kernels.lanes)
+    parameters = [
+        part
+        for width, terms in SHAPES[kind]
+        for part in (torch.randn(width, terms) / 10, torch.randn(width))
+    ]
+    for robots in (1, 70, 3, 5):
+        sizes = Sizes(1, 32, robots)
+        absent = torch.rand(robots, 5, 1) < 0.3
+        inputs = (
+            torch.randn(robots, 7),
+            torch.randn(robots * 5, 5),
+            absent,
+            torch.randn(robots * 32, 64),
+        )
+        (found,) = kernels.answer(kind, parameters, inputs, sizes)
+        reference = Reference(compiled._drawn(kind, SHAPES[kind], sizes), frozenset())
+        (wanted,), _ = reference.forward((*parameters, *inputs), robots)
+        assert torch.equal(found, wanted)
+    assert [type(each) for each in kernels._programs.values()] == [Program]
+
+
 @pytest.mark.parametrize(
     "kind",
     [kinds.CRITIC, kinds.BOTH_CRITICS, kinds.QUANTILE_CRITIC],

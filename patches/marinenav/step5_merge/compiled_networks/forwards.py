@@ -82,6 +82,10 @@ class Forwards:
             self._free = Forwards(Kernels(self.kernels.lanes, companion))
         return self._free
 
+    def tell_apart(self, robots: int, most: int = MOST_GROUPS) -> bool:
+        """Return whether robots are each answered as if they were alone, so that any of them may be left out."""
+        return self._is_exact or robots <= most
+
     def deterministic_actions(self, actor: Any, seen: Observation) -> Tensor:
         """Actions of AC-IQN and DDPG, ``[B, 2]``."""
         (values,) = self._ask(kinds.ACTOR, actor, seen, most=forwards.MOST_ACTING)
@@ -181,6 +185,6 @@ class Forwards:
     ) -> list[Tensor]:
         count = len(seen.own)
         fractions = inputs[0].shape[1] if kinds.COSINES in kind.layers else 1
-        is_grouped = seen.own.dim() == 3 and (self._is_exact or count <= most)
+        is_grouped = seen.own.dim() == 3 and self.tell_apart(count, most)
         sizes = Sizes(1, fractions, count) if is_grouped else Sizes(count, fractions)
         return self.kernels.answer(kind, parameters, (*seen_by(seen), *inputs), sizes)

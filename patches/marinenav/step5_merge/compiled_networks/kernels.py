@@ -18,7 +18,7 @@ from patches.marinenav.step5_merge.compiled_networks.compiled import (
     sampling,
 )
 from patches.marinenav.step5_merge.compiled_networks.compiled.quantile_slopes import quantile_slopes
-from patches.marinenav.step5_merge.compiled_networks.programs import Asked, Program, begins
+from patches.marinenav.step5_merge.compiled_networks.programs import HALVES, Asked, Program, begins
 from patches.marinenav.step5_merge.compiled_networks.reference import Reference
 from patches.marinenav.step5_merge.compiled_networks.tapes.memory import BYTES
 from patches.marinenav.step5_merge.compiled_networks.tapes.network import Network
@@ -51,8 +51,12 @@ class Sizes(NamedTuple):
 
     batch: int
     fractions: int = 1
-    groups: int = 1
-    """How many batches, each answered as if it were alone."""
+    groups: int = 0
+    """How many batches are each answered as if they were alone; none if there is one batch."""
+
+
+_TRIED_GROUPS: Final = 64
+"""A program for groups answers any number of them, one after the other in the same memory: it is tried with so many."""
 
 
 def seen_by(observation: Observation) -> tuple[Tensor, Tensor, Tensor]:
@@ -80,7 +84,7 @@ class Kernels:
     ) -> list[Tensor]:
         """What a network makes of inputs; nothing is kept for a way back."""
         program = self._program(kind, parameters, sizes, NOTHING)
-        outputs, space = program.forward((*parameters, *inputs))
+        outputs, space = program.forward((*parameters, *inputs), sizes.groups)
         program.give_back(space)
         return outputs
 
@@ -135,6 +139,8 @@ class Kernels:
         self, kind: Kind, parameters: Sequence[Tensor], sizes: Sizes, wanted: str
     ) -> Asked:
         shapes = tuple([each.shape for each in parameters[::2]])
+        if sizes.groups:
+            sizes = sizes._replace(groups=_TRIED_GROUPS)
         key = (kind, shapes, sizes, wanted, torch.get_num_threads())
         found = self._programs.get(key)
         if found is None:
@@ -147,14 +153,14 @@ class Kernels:
         """A program if it gives torch's bits for these shapes, else torch itself."""
         network = _drawn(kind, shapes, sizes)
         slots = _slots(network, wanted)
-        reference = Reference(network, slots, sizes.groups)
+        reference = Reference(network, slots)
         if not network.fits:
             return reference
         is_halved = self.companion is not None and _can_be_halved(sizes)
         program = (
             self._in_halves(kind, shapes, sizes, wanted)
             if is_halved
-            else Program(network, slots, sizes.groups, self.lanes)
+            else Program(network, slots, self.lanes)
         )
         is_right = agree(
             program, reference, network, sizes.groups,
@@ -165,9 +171,9 @@ class Kernels:
     def _in_halves(
         self, kind: Kind, shapes: Sequence[tuple[int, ...]], sizes: Sizes, wanted: str
     ) -> Program:
-        halves = sizes._replace(batch=sizes.batch // 2, groups=2)
+        halves = sizes._replace(batch=sizes.batch // 2, groups=HALVES)
         network = _drawn(kind, shapes, halves)
-        return Program(network, _slots(network, wanted), 2, self.lanes, self.companion)
+        return Program(network, _slots(network, wanted), self.lanes, self.companion)
 
 
 _MANY_ROWS: Final = 256
@@ -176,11 +182,11 @@ _MANY_ROWS: Final = 256
 
 def _can_be_halved(sizes: Sizes) -> bool:
     is_long = sizes.batch * sizes.fractions >= _MANY_ROWS
-    return sizes.groups == 1 and sizes.batch % 2 == 0 and is_long
+    return not sizes.groups and sizes.batch % HALVES == 0 and is_long
 
 
 def _drawn(kind: Kind, shapes: Sequence[tuple[int, ...]], sizes: Sizes) -> Network:
-    network = Network(zip(kind.layers, shapes, strict=True), is_grouped=sizes.groups > 1)
+    network = Network(zip(kind.layers, shapes, strict=True), is_grouped=sizes.groups > 0)
     kind.draw(network, sizes.batch, sizes.fractions)
     return network
 

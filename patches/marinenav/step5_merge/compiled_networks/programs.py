@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 import torch
@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from patches.marinenav.step5_merge.compiled_networks.tapes.network import Network
 
 
+HALVES: Final = 2
+"""Groups that a batch is split into for two threads."""
+
+
 class Asked(Protocol):
     """A network that can be asked, and learned from; what lies in between is kept in its own kind of space."""
 
-    def forward(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], Any]:
-        """Compute outputs."""
+    def forward(self, tensors: Sequence[Tensor], groups: int = 0) -> tuple[list[Tensor], Any]:
+        """Compute outputs, of so many groups if the network was drawn for groups."""
 
     def backward(
         self, tensors: Sequence[Tensor], slopes: Sequence[Tensor], space: Any
@@ -62,32 +66,27 @@ class Program:
     Args:
         network: Drawn to its answers.
         wanted: Slots of what slopes are wanted of.
-        groups: How often it is run at once.
         lanes: Numbers that torch adds up side by side.
-        companion: Runs the second of two groups, if there is one.
+        companion: Runs the second half of a batch, if there is one: the network is drawn for both as groups.
     """
 
     def __init__(
         self,
         network: Network,
         wanted: frozenset[int],
-        groups: int,
         lanes: int,
         companion: Companion | None = None,
     ) -> None:
         self._lanes, self._companion = lanes, companion
         self._network = network
-        self._groups = groups
+        self._usual_groups = 1 if companion is None else HALVES
         self._spaces: list[Space] = []
         tape = network.write()
         self._told = np.array([*network.given, *(each.slot for each in network.outputs)])
-        self._examples = [
-            torch.empty((groups * each.rows, each.width), dtype=torch.float32, device="cpu")
-            for each in network.outputs
-        ]
+        self._sizes: dict[int, tuple[list[int], list[tuple[int, int]]]] = {}
         self._way = WayBack(network, wanted)
         products.choose(tape, self._way.tape, memory=network.memory)
-        if groups > 1 and companion is None:
+        if network.is_grouped and companion is None:
             products.turn_first(tape, network.memory)
         self._tape, self._tape_back = as_tape(tape), as_tape(self._way.tape)
         self._told_back = np.array(
@@ -106,22 +105,30 @@ class Program:
         for slot, result in self._way.results.items():
             network.part(result, math.prod(network.shapes[places[slot]]))
         # What nobody looks at afterwards is in the same place for all groups, one after the other.
-        self._rooms = 1 if companion is None else groups
         self._strides = network.strides(0 if companion is None else BYTES * network.memory.length)
-        self._lengths = [
+
+    def forward(self, tensors: Sequence[Tensor], groups: int = 0) -> tuple[list[Tensor], Space]:
+        """Compute outputs, in memory of their own."""
+        groups = groups or self._usual_groups
+        lengths, shapes = self._sizes.get(groups) or self._sizes_of(groups)
+        # Compiled code reads what lies behind what is too short.
+        assert list(map(Tensor.numel, tensors)) == lengths, "tensors of other shapes"
+        space = self._spaces.pop() if self._spaces else Space(self._network, self._usual_groups)
+        outputs = [torch.empty(shape, dtype=torch.float32, device="cpu") for shape in shapes]
+        space.addresses[self._told] = begins((*tensors, *outputs))
+        self._run(self._tape, space.addresses, groups)
+        return outputs, space
+
+    def _sizes_of(self, groups: int) -> tuple[list[int], list[tuple[int, int]]]:
+        """How many numbers are given, and what shapes outputs have."""
+        network = self._network
+        lengths = [
             math.prod(shape) * (1 if slot in network.parameters else groups)
             for slot, shape in zip(network.given, network.shapes, strict=True)
         ]
-
-    def forward(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], Space]:
-        """Compute outputs, in memory of their own."""
-        # Compiled code reads what lies behind what is too short.
-        assert list(map(Tensor.numel, tensors)) == self._lengths, "tensors of other shapes"
-        space = self._spaces.pop() if self._spaces else Space(self._network, self._rooms)
-        outputs = list(map(torch.empty_like, self._examples))
-        space.addresses[self._told] = begins((*tensors, *outputs))
-        self._run(self._tape, space.addresses)
-        return outputs, space
+        shapes = [(groups * each.rows, each.width) for each in network.outputs]
+        found = self._sizes[groups] = lengths, shapes
+        return found
 
     def backward(
         self, tensors: Sequence[Tensor], slopes: Sequence[Tensor], space: Space
@@ -129,16 +136,16 @@ class Program:
         """Slopes of what is wanted, in the order in which it is given, after a run in the same space."""
         found: dict[int, Tensor] = {place: self._room(tensors, place) for place in self._sloped}
         space.addresses[self._told_back] = begins((*slopes, *found.values()))
-        self._run(self._tape_back, space.addresses)
-        if self._groups > 1 and self._added:
+        self._run(self._tape_back, space.addresses, 1)
+        if self._companion is not None and self._added:
             self._add_up(found)
         for place, piece in zip(self._summed, self._way.sums.values(), strict=True):
             found[place] = self._matrix(piece, slopes, space).sum(0)
         return [found[place] for place in self._wanted]
 
     def _room(self, tensors: Sequence[Tensor], place: int) -> Tensor:
-        if self._groups > 1 and place in self._added:
-            return tensors[place].new_empty((self._groups, *tensors[place].shape))
+        if self._companion is not None and place in self._added:
+            return tensors[place].new_empty((HALVES, *tensors[place].shape))
         return torch.empty_like(tensors[place])
 
     def _add_up(self, found: dict[int, Tensor]) -> None:
@@ -155,10 +162,10 @@ class Program:
             else space.matrix(self._network, piece)
         )
 
-    def _run(self, tape: Any, addresses: Any) -> None:
+    def _run(self, tape: Any, addresses: Any, groups: int) -> None:
         strides, scalars = self._strides, runner.SCALARS
         if self._companion is None:
-            runner.run(self._lanes, tape, addresses, strides, self._groups, scalars)
+            runner.run(self._lanes, tape, addresses, strides, groups, scalars)
             return
         own, other = (
             partial(runner.run, self._lanes, tape, begins, strides, 1, scalars)

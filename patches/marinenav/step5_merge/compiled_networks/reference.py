@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 class Reference:
     """Has the methods of `Program`; arguments are the same."""
 
-    def __init__(self, network: Network, wanted: frozenset[int], groups: int) -> None:
+    def __init__(self, network: Network, wanted: frozenset[int]) -> None:
         self._network = network
         self._wanted = wanted
-        self._groups = groups
 
-    def forward(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], Values]:
+    def forward(self, tensors: Sequence[Tensor], groups: int = 0) -> tuple[list[Tensor], Values]:
         """Compute outputs, group by group."""
-        found = [self._answers(self._values(tensors, group)) for group in range(self._groups)]
+        groups = max(groups, 1)
+        found = [self._answers(self._values(tensors, group, groups)) for group in range(groups)]
         values = found[0][1]
         outputs = [
             torch.cat(each).detach() for each in zip(*(one for one, _ in found), strict=True)
         ]
         return outputs, values
 
-    def _values(self, tensors: Sequence[Tensor], group: int) -> Values:
+    def _values(self, tensors: Sequence[Tensor], group: int, groups: int) -> Values:
         network = self._network
         values: Values = {}
         for slot, shape, tensor in zip(network.given, network.shapes, tensors, strict=True):
@@ -40,7 +40,7 @@ class Reference:
                 value = tensor.detach()
             else:
                 # In memory of its own, as it would be alone.
-                value = tensor.detach().view(self._groups, *shape)[group].clone()
+                value = tensor.detach().view(groups, *shape)[group].clone()
             values[slot] = value.requires_grad_(slot in self._wanted)
             values[network.copies.get(slot, slot)] = values[slot]
         return values

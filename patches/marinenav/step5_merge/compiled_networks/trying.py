@@ -28,8 +28,8 @@ def agree(
     are_same: Callable[[Tensor, Tensor], bool] = torch.equal,
 ) -> bool:
     """Whether a program gives the same bits as torch: how sums are split depends on shapes, threads and the CPU."""
-    tensors = _tensors(network, groups, torch.Generator().manual_seed(0))
-    ours, theirs = (_found(each, tensors, learns=learns) for each in (program, reference))
+    tensors = _tensors(network, max(groups, 1), torch.Generator().manual_seed(0))
+    ours, theirs = (_found(each, tensors, groups, learns=learns) for each in (program, reference))
     return all(are_same(one, other) for one, other in zip(ours, theirs, strict=True))
 
 
@@ -38,8 +38,8 @@ def about_equal(one: Tensor, other: Tensor) -> bool:
     return bool((one - other).abs().max() <= _ROUNDING * other.abs().max())
 
 
-def _found(asked: Asked, tensors: list[Tensor], *, learns: bool) -> list[Tensor]:
-    outputs, space = asked.forward(tensors)
+def _found(asked: Asked, tensors: list[Tensor], groups: int, *, learns: bool) -> list[Tensor]:
+    outputs, space = asked.forward(tensors, groups)
     random = torch.Generator().manual_seed(1)
     slopes = [_numbers(output.shape, random) for output in outputs]
     found = asked.backward(tensors, slopes, space) if learns else []
