@@ -52,6 +52,10 @@ COMPILED: Final = {
     f"{_NETWORKS}.compiled.runner": ("run", "mix"),
     f"{_NETWORKS}.kernels": ("quantile_slopes",),
     f"{_NETWORKS}.sampling": ("draw", "squash", "log_probs", "sample_slopes"),
+    f"{_NETWORKS}.apart": ("observe", "copy_columns", "pick", "put", "earn"),
+    f"{_NETWORKS}.compiled.atoms": ("spread_noise", "project"),
+    f"{_NETWORKS}.compiled.losses": ("squared", "smooth", "lower_of_two"),
+    f"{_NETWORKS}.compiled.priorities": ("find", "are_valid", "look_ahead", "update"),
     _DESCENT: ("step", "approach"),
 }
 """Compiled functions, where they are looked up when they are called."""
