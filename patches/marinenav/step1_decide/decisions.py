@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from patches.settings import Settings
 
 FRACTIONS = 32
-_SEEN = "own", "objects", "absent"
 
 
 class Draws:
@@ -96,23 +95,28 @@ def upload_decision(
     pending = waiting_rows(agent)
     networks = networks_for(agent, notes, parameters)
     one_by_one = asks_one_by_one(notes, networks)
-    asked = draws.greedy if may_leave_out(notes, networks, count) else range(count)
+    leaves_out = len(draws.greedy) < count and may_leave_out(notes, networks, count)
+    first = slice(len(draws.greedy)) if leaves_out else None
     views = notes.decision.open(
         (count, one_by_one, pending.shape),
         lambda: (*_sections(agent, count, one_by_one), Segment("pending", pending.shape)),
     )
-    rows = notes.scratch(("states", count), (count, STATE))[: len(asked)]
-    state_rows([states[robot] for robot in asked], rows)
-    _spread(rows, views.arrays, one_by_one)
+    rows = notes.scratch(("states", count), (count, STATE))
+    arrays = views.arrays
+    if first is not None:
+        states, rows = [states[robot] for robot in draws.greedy], rows[first]
+        arrays = {name: array[first] for name, array in arrays.items()}
+    state_rows(states, rows)
+    _spread(rows, arrays, one_by_one)
     draw_noise(agent, views, draws.greedy, count)
-    if len(asked) < count and "noise" in views.arrays:
-        views.arrays["noise"][: len(asked)] = views.arrays["noise"][asked]
+    if first is not None and "noise" in arrays:
+        arrays["noise"][:] = views.arrays["noise"][draws.greedy]
     if len(pending):
         views.arrays["pending"][:] = pending
     tensors = notes.decision.send()
     if len(pending):
         agent.memory.commit(tensors["pending"])
-    return Decision(tensors, notes.settings, networks, asked, one_by_one=one_by_one)
+    return Decision(tensors, notes.settings, networks, first, one_by_one=one_by_one)
 
 
 class Decision:
@@ -123,18 +127,21 @@ class Decision:
         tensors: dict[str, Tensor],
         settings: Settings,
         networks: Any,
-        asked: Sequence[int],
+        first: slice | None,
         *,
         one_by_one: bool,
     ) -> None:
         self.tensors = tensors
-        self.asked = asked
+        self._first = first
         self.networks, self.one_by_one = networks, one_by_one
         self.is_free = settings.is_free
 
     def observation(self) -> Observation:
         """All robots that are asked about at once."""
-        seen = Observation(*(self.tensors[name][: len(self.asked)] for name in _SEEN))
+        tensors = self.tensors
+        seen = Observation(tensors["own"], tensors["objects"], tensors["absent"])
+        if self._first is not None:
+            seen = Observation(*(tensors[name][self._first] for name in Observation._fields))
         return joined(seen) if self.is_free else seen
 
     def observation_of(self, robot: int) -> Observation:
@@ -149,7 +156,9 @@ class Decision:
         noise = self.tensors.get("noise")
         if noise is None:
             return None
-        return noise[: len(self.asked)] if robot is None else noise[robot : robot + 1]
+        if robot is not None:
+            return noise[robot : robot + 1]
+        return noise if self._first is None else noise[self._first]
 
 
 def _sections(agent: Any, count: int, one_by_one: bool) -> tuple[Segment, ...]:
@@ -196,10 +205,9 @@ def _spread(rows: Any, arrays: dict[str, Any], one_by_one: bool) -> None:
     """Copy rows to where the encoders want them."""
     absent = rows[:, OWN + SEEN :] < 0.5
     if not one_by_one:
-        count = len(rows)
-        arrays["own"][:count, 0] = rows[:, :OWN]
-        arrays["objects"][:count].reshape(count, SEEN)[:] = rows[:, OWN : OWN + SEEN]
-        arrays["absent"][:count, :, 0] = absent
+        arrays["own"][:, 0] = rows[:, :OWN]
+        arrays["objects"].reshape(len(rows), SEEN)[:] = rows[:, OWN : OWN + SEEN]
+        arrays["absent"][:, :, 0] = absent
         return
     for robot, row in enumerate(rows):
         arrays[f"own{robot}"][0] = row[:OWN]

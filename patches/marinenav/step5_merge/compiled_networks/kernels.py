@@ -139,11 +139,11 @@ class Kernels:
         self, kind: Kind, parameters: Sequence[Tensor], sizes: Sizes, wanted: str
     ) -> Asked:
         shapes = tuple([each.shape for each in parameters[::2]])
-        if sizes.groups:
-            sizes = sizes._replace(groups=_TRIED_GROUPS)
-        key = (kind, shapes, sizes, wanted, torch.get_num_threads())
+        key = (kind, shapes, *sizes[:2], sizes.groups > 0, wanted, torch.get_num_threads())
         found = self._programs.get(key)
         if found is None:
+            if sizes.groups:
+                sizes = sizes._replace(groups=_TRIED_GROUPS)
             found = self._programs[key] = self.tried(kind, shapes, sizes, wanted)
         return found
 

@@ -83,7 +83,7 @@ class Program:
         self._spaces: list[Space] = []
         tape = network.write()
         self._told = np.array([*network.given, *(each.slot for each in network.outputs)])
-        self._sizes: dict[int, tuple[list[int], list[tuple[int, int]]]] = {}
+        self._sizes: dict[int, tuple[list[int], list[Tensor]]] = {}
         self._way = WayBack(network, wanted)
         products.choose(tape, self._way.tape, memory=network.memory)
         if network.is_grouped and companion is None:
@@ -110,24 +110,28 @@ class Program:
     def forward(self, tensors: Sequence[Tensor], groups: int = 0) -> tuple[list[Tensor], Space]:
         """Compute outputs, in memory of their own."""
         groups = groups or self._usual_groups
-        lengths, shapes = self._sizes.get(groups) or self._sizes_of(groups)
+        lengths, examples = self._sizes.get(groups) or self._sizes_of(groups)
         # Compiled code reads what lies behind what is too short.
         assert list(map(Tensor.numel, tensors)) == lengths, "tensors of other shapes"
         space = self._spaces.pop() if self._spaces else Space(self._network, self._usual_groups)
-        outputs = [torch.empty(shape, dtype=torch.float32, device="cpu") for shape in shapes]
+        outputs = list(map(torch.empty_like, examples))
         space.addresses[self._told] = begins((*tensors, *outputs))
         self._run(self._tape, space.addresses, groups)
         return outputs, space
 
-    def _sizes_of(self, groups: int) -> tuple[list[int], list[tuple[int, int]]]:
-        """How many numbers are given, and what shapes outputs have."""
+    def _sizes_of(self, groups: int) -> tuple[list[int], list[Tensor]]:
+        """How many numbers are given, and tensors that outputs are like."""
         network = self._network
         lengths = [
             math.prod(shape) * (1 if slot in network.parameters else groups)
             for slot, shape in zip(network.given, network.shapes, strict=True)
         ]
-        shapes = [(groups * each.rows, each.width) for each in network.outputs]
-        found = self._sizes[groups] = lengths, shapes
+        with torch.inference_mode(mode=False):  # outputs are asked for outside of it later
+            examples = [
+                torch.empty((groups * each.rows, each.width), dtype=torch.float32, device="cpu")
+                for each in network.outputs
+            ]
+        found = self._sizes[groups] = lengths, examples
         return found
 
     def backward(
