@@ -179,6 +179,19 @@ def test_on_any_machine_tapes_compute_networks() -> None:
     torch.testing.assert_close(*found, rtol=1e-4, atol=1e-4)
 
 
+def test_on_any_machine_losses_of_quantiles_are_about_right() -> None:
+    """Errors beyond one included, which count less."""
+    if product.find_product():
+        pytest.skip(product.find_product())
+    targets, quantiles = 3 * torch.randn(16, 1, 8), torch.randn(16, 8, requires_grad=True)
+    taus = torch.rand(16, 8, 1)
+    wanted = by_autograd.quantile_huber_loss(targets, quantiles.unsqueeze(-1), taus)
+    wanted.backward()
+    loss, slopes = Kernels(8).quantile_slopes(targets, quantiles.detach(), taus)
+    torch.testing.assert_close(loss, wanted.detach())
+    torch.testing.assert_close(slopes, quantiles.grad)
+
+
 def _both(kernels: Kernels, kind: Any, sizes: Sizes) -> list[Any]:
     """The program and the reference that `tried` compares."""
     found: list[Any] = []
