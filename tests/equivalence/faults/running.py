@@ -33,11 +33,14 @@ TESTS = {
     "marinenav.step5_merge.compiled_environment": (
         "marinenav/test_compiled_loading.py",
         "marinenav/test_compiled_environment.py",
+        "marinenav/test_watching.py",
     ),
     "marinenav.step5_merge.compiled_descent": ("marinenav/test_compiled_descent.py",),
     "marinenav.step5_merge.compiled_networks": (
         "marinenav/test_compiled_products.py",
         "marinenav/test_compiled_networks.py",
+        "marinenav/test_compiled_atoms.py",
+        "marinenav/test_compiled_priorities.py",
     ),
     "marinenav.step4_keep": ("marinenav/test_device_replay.py",),
     "marinenav.guards": ("marinenav/test_customised.py",),
